@@ -1,0 +1,110 @@
+# Penstock's commands. `make` alone lists them.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
+UV := uv==0.13.7
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/sh
+
+# Python reads and writes UTF-8 whatever the caller's locale is.
+export PYTHONUTF8 := 1
+
+.PHONY: help install dev run test lint format format-check types imports pytest crash sweep bench lock clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+# Stamps -------------------------------------------------------------------------------------
+# Each stamp says "this step was done for these inputs", so a second call has nothing to do.
+
+define check_python
+@command -v "$(PYTHON)" >/dev/null 2>&1 || { \
+	echo "penstock: '$(PYTHON)' was not found; name a Python 3.11 or newer: make install PYTHON=python3.12" >&2; exit 1; }
+@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	echo "penstock: needs Python 3.11 or newer, '$(PYTHON)' is $$("$(PYTHON)" -V 2>&1); try: make install PYTHON=python3.12" >&2; exit 1; }
+@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { \
+	echo "penstock: '$(PYTHON)' has no venv module; install it (Debian: python3-venv) or name another: make install PYTHON=..." >&2; exit 1; }
+endef
+
+.venv/stamp-venv .venv-bench/stamp-venv .venv-lock/stamp-venv:
+	$(check_python)
+	@"$(PYTHON)" -m venv $(@D)
+	@touch $@
+
+.venv/stamp-install: .venv/stamp-venv requirements/run.txt requirements/build.txt pyproject.toml
+	@echo "installing penstock into .venv"
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/run.txt -r requirements/build.txt
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/stamp-dev: .venv/stamp-install requirements/dev.txt
+	@echo "installing the development tools into .venv"
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+.venv-bench/stamp-bench: .venv-bench/stamp-venv requirements/run.txt requirements/build.txt requirements/bench.txt pyproject.toml
+	@echo "installing penstock and its peers into .venv-bench"
+	@.venv-bench/bin/python $(PIP_INSTALL) --require-hashes \
+		-r requirements/run.txt -r requirements/build.txt -r requirements/bench.txt
+	@.venv-bench/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-lock/stamp-lock: .venv-lock/stamp-venv Makefile
+	@.venv-lock/bin/python $(PIP_INSTALL) '$(UV)'
+	@touch $@
+
+# Using it -----------------------------------------------------------------------------------
+
+install: .venv/stamp-install ## install penstock into .venv (PYTHON=... chooses the interpreter)
+	@echo "installed: $(BIN)/penstock --help shows the commands"
+
+run: .venv/stamp-install ## install, then start a worker
+	@exec $(BIN)/penstock worker
+
+# Working on it ------------------------------------------------------------------------------
+
+dev: .venv/stamp-dev ## install, with everything that checks and tests
+
+test: lint format-check types imports pytest ## everything a change must pass
+
+lint: dev ## look for mistakes
+	$(BIN)/ruff check .
+
+format: dev ## rewrite the code in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+format-check: dev ## say what `make format` would change
+	$(BIN)/ruff format --check .
+
+types: dev ## check the types
+	$(BIN)/mypy
+
+imports: dev ## check that imports point down
+	$(BIN)/lint-imports
+
+pytest: dev ## run the tests (ARGS=... adds arguments)
+	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+crash: dev ## the long crash campaign
+	$(BIN)/pytest -m crash_full tests/crash $(ARGS)
+
+sweep: dev ## property and contract tests with many more examples
+	PENSTOCK_SWEEP=1 $(BIN)/pytest tests/property tests/contract $(ARGS)
+
+bench: .venv-bench/stamp-bench ## measure the queue beside its peers
+	.venv-bench/bin/python -m bench.queue $(ARGS)
+
+lock: .venv-lock/stamp-lock ## pin requirements/*.in again (UPGRADE=--upgrade takes newer versions)
+	@for name in run build dev bench; do \
+		UV_CUSTOM_COMPILE_COMMAND="make lock" .venv-lock/bin/uv pip compile --quiet --generate-hashes \
+			--no-emit-index-url --universal --python-version 3.11 $(UPGRADE) \
+			requirements/$$name.in --output-file requirements/$$name.txt || exit 1; \
+	done
+
+clean: ## remove what these commands made; data/ stays
+	rm -rf .venv .venv-bench .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

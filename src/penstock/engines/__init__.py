@@ -1,0 +1,1 @@
+"""Everything that touches disk, network or clock, one folder per technology."""

@@ -1,0 +1,1 @@
+"""The only ways in: submit, scan and watch, uploads."""

@@ -1,0 +1,1 @@
+"""From bytes to searchable chunks: parse, split, embed, index, and the run that keeps each stage."""

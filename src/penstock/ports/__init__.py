@@ -1,0 +1,1 @@
+"""What the core asks of the outside: small protocols at the height of the domain verb."""

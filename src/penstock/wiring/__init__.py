@@ -1,0 +1,1 @@
+"""Where settings choose engines and the rooms are joined; nothing below knows which engine it got."""

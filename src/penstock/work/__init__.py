@@ -1,0 +1,1 @@
+"""The trades that move jobs: worker, keeper, rescuer, promoter, pruner. They know nothing of documents."""
