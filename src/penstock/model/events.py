@@ -1,0 +1,111 @@
+"""Events: a closed union of what readers of the log can meet.
+
+Each is a row written in the transaction that changed the state it tells of, numbered per user. The names and
+payload fields are the documented ones; `seq` and `ts` stand beside them in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentCreated:
+    """A document is there."""
+
+    type: ClassVar[str] = "document.created"
+    workspace_id: str
+    document: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentStatusUpdated:
+    """A document moved on."""
+
+    type: ClassVar[str] = "document.status_updated"
+    workspace_id: str
+    document_id: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatusUpdated:
+    """A parse or ingest stage moved on."""
+
+    type: ClassVar[str] = "job.status_updated"
+    job_id: str
+    job_type: str
+    document_id: str
+    workspace_id: str
+    status: str
+    retry_count: int = 0
+    error_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStatusUpdated:
+    """Another job on a document moved on: a delete, a rename."""
+
+    type: ClassVar[str] = "task.status_updated"
+    job_id: str
+    item_type: str
+    op: str
+    document_id: str
+    workspace_id: str
+    status: str
+    retry_count: int = 0
+    error_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageCreated:
+    """A message of a conversation is there."""
+
+    type: ClassVar[str] = "message.created"
+    conversation_id: str
+    message: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageStatusUpdated:
+    """An answer moved on."""
+
+    type: ClassVar[str] = "message.status_updated"
+    conversation_id: str
+    message_id: str
+    status: str
+
+
+Event = (
+    DocumentCreated
+    | DocumentStatusUpdated
+    | JobStatusUpdated
+    | TaskStatusUpdated
+    | MessageCreated
+    | MessageStatusUpdated
+)
+
+EVENT_TYPES: tuple[str, ...] = tuple(
+    kind.type
+    for kind in (
+        DocumentCreated,
+        DocumentStatusUpdated,
+        JobStatusUpdated,
+        TaskStatusUpdated,
+        MessageCreated,
+        MessageStatusUpdated,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedEvent:
+    """An event as the log keeps it; `payload_json` is what was committed, byte for byte."""
+
+    user: str
+    seq: int
+    ts: float
+    type: str
+    payload_json: str

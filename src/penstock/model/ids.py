@@ -1,0 +1,22 @@
+"""Ids: made by whoever submits, so that a lost reply never makes two of anything."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import time
+
+
+def new_job_id(now: float | None = None) -> str:
+    """A UUID of version 7: unique, and later ids sort after earlier ones (neighbours on disk)."""
+    millis = int((time.time() if now is None else now) * 1000)
+    value = (millis & (1 << 48) - 1) << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def new_worker_id() -> str:
+    """Host, process and a random tail: new at every start, readable in `queue status`."""
+    host = "".join(c if c.isalnum() or c in "-." else "-" for c in socket.gethostname())[:40]
+    return f"{host or 'host'}-{os.getpid()}-{secrets.token_hex(4)}"

@@ -1,0 +1,24 @@
+"""Batches: a parent's children, followed to their common end."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from penstock.model.batches import Batch
+from penstock.model.jobs import BatchId
+
+
+class Batches(Protocol):
+    """Children join a batch by `Queue.submit(..., batch=...)`."""
+
+    async def open_batch(self, parent: str | None = None) -> BatchId:
+        """A new batch that children may join (C17)."""
+        ...
+
+    async def seal_batch(self, batch: BatchId) -> Batch:
+        """No more children; it ends when the last one has."""
+        ...
+
+    async def batch(self, batch: BatchId) -> Batch | None:
+        """Its counts."""
+        ...

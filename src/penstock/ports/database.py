@@ -1,0 +1,55 @@
+"""The database: one transaction for a document, its job and its event.
+
+D1  `write` runs the function once inside a transaction and answers after the commit.
+D2  A function that raises leaves nothing behind, and nothing of its neighbours' work is lost.
+D3  Several callers' functions may share one commit; each sees only what is committed or came before it.
+D4  Events are numbered per user without gaps, in commit order.
+D5  A guarded write fails with LeaseLost when the attempt's token is not current.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from penstock.model.events import Event, LoggedEvent
+from penstock.model.jobs import BatchId, Lease, NewJob, Receipt
+from penstock.model.outcomes import Outcome
+
+T = TypeVar("T")
+
+
+class Transaction(Protocol):
+    """What a function given to `write` may do; nothing here waits or awaits."""
+
+    def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        """Accept jobs together with the caller's own changes."""
+        ...
+
+    def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
+        """End attempts together with what they produced."""
+        ...
+
+    def guard(self, lease: Lease) -> None:
+        """Raise LeaseLost unless the attempt still holds its job (D5)."""
+        ...
+
+    def append_event(self, user: str, event: Event) -> int:
+        """Log an event; its number."""
+        ...
+
+
+class Database(Protocol):
+    """The truth: written in groups, read beside."""
+
+    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
+        """Run `work` in a transaction (D1 to D3); it is synchronous and must be quick."""
+        ...
+
+    async def events_after(self, user: str, seq: int, *, limit: int = 1000) -> list[LoggedEvent]:
+        """The user's events with a higher number, in order."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of the files."""
+        ...
