@@ -1,0 +1,45 @@
+"""The configuration tree: YAML, environment and flags in, frozen and checked values out."""
+
+from penstock.settings.addresses import Address, RedisServer
+from penstock.settings.descriptions import Description, describe
+from penstock.settings.loading import load
+from penstock.settings.masking import Secret
+from penstock.settings.problems import ConfigurationError, Problem
+from penstock.settings.reference import reference_page
+from penstock.settings.tree import (
+    CircuitBreaker,
+    Limits,
+    Observability,
+    Producer,
+    Reaper,
+    Redis,
+    Retention,
+    Settings,
+    Sqlite,
+    Tracing,
+)
+from penstock.settings.worker import Backoff, Worker
+
+__all__ = [
+    "Address",
+    "Backoff",
+    "CircuitBreaker",
+    "ConfigurationError",
+    "Description",
+    "Limits",
+    "Observability",
+    "Problem",
+    "Producer",
+    "Reaper",
+    "Redis",
+    "RedisServer",
+    "Retention",
+    "Secret",
+    "Settings",
+    "Sqlite",
+    "Tracing",
+    "Worker",
+    "describe",
+    "load",
+    "reference_page",
+]

@@ -1,0 +1,213 @@
+"""Rules between keys: what each value alone cannot show."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from penstock.settings.addresses import RedisServer, redis_server
+from penstock.settings.durations import format_duration
+from penstock.settings.given import Given
+from penstock.settings.problems import Problem
+from penstock.settings.tree import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A condition over some keys, told at the first; `wrong` gives the fault in words, or None.
+
+    A contradiction is asked only where a source gave all its keys: a default contradicts nobody.
+    """
+
+    keys: tuple[str, ...]
+    wrong: Callable[[Settings], str | None]
+    must: str
+    contradiction: bool = False
+
+
+def derive(settings: Settings, given: Collection[str]) -> Settings:
+    """Fit the defaults that follow other keys, so that no given value clashes with what nobody wrote."""
+    worker, producer = settings.worker, settings.producer
+    if "worker.heartbeat_interval" not in given:
+        worker = replace(worker, heartbeat_interval=min(worker.heartbeat_interval, worker.heartbeat_ttl / 3))
+    if "producer.default_priority" not in given and producer.default_priority not in worker.priorities:
+        producer = replace(producer, default_priority=worker.priorities[-1])
+    return replace(settings, worker=worker, producer=producer)
+
+
+def broken_rules(
+    settings: Settings, given: Mapping[str, Given], failed: Collection[str]
+) -> Iterator[Problem]:
+    """Each broken rule; those that read a key already found wrong are not asked."""
+    for rule in RULES:
+        if any(key in failed for key in rule.keys):
+            continue
+        if rule.contradiction and not all(key in given for key in rule.keys):
+            continue
+        if wrong := rule.wrong(settings):
+            yield Problem(
+                key=rule.keys[0], source=_sources(rule, given), wrong=wrong, right=f"it {rule.must}"
+            )
+
+
+def _sources(rule: Rule, given: Mapping[str, Given]) -> str:
+    named = [f"{key} from {given[key].source}" for key in rule.keys if key in given]
+    return given[rule.keys[0]].source if len(named) == 1 and rule.keys[0] in given else "; ".join(named)
+
+
+def _slow_fetch(settings: Settings) -> str | None:
+    worker = settings.worker
+    if worker.brpoplpush_timeout <= worker.heartbeat_ttl / 2:
+        return None
+    return f"{format_duration(worker.brpoplpush_timeout)} against {format_duration(worker.heartbeat_ttl)}"
+
+
+def _slow_beat(settings: Settings) -> str | None:
+    worker = settings.worker
+    if worker.heartbeat_interval <= worker.heartbeat_ttl / 3:
+        return None
+    return f"{format_duration(worker.heartbeat_interval)} against {format_duration(worker.heartbeat_ttl)}"
+
+
+def _falling_backoff(settings: Settings) -> str | None:
+    backoff = settings.worker.backoff
+    if backoff is None or backoff.max >= backoff.base:
+        return None
+    return f"{format_duration(backoff.max)} against {format_duration(backoff.base)}"
+
+
+def _repeated_priorities(settings: Settings) -> str | None:
+    priorities = settings.worker.priorities
+    twice = sorted({name for name in priorities if priorities.count(name) > 1})
+    return f"{', '.join(twice)} stands in the list twice" if twice else None
+
+
+def _missing_queues(settings: Settings) -> str | None:
+    missing = [name for name in settings.worker.priorities if name not in settings.worker.queues]
+    return f"worker.queues has no entry for {', '.join(missing)}" if missing else None
+
+
+def _shared_names(settings: Settings) -> str | None:
+    worker = settings.worker
+    names = [
+        *worker.queues.values(),
+        worker.completed_list,
+        worker.dead_letter_list,
+        settings.producer.rate_limit_key,
+    ]
+    names += [worker.processing_list_pattern, worker.heartbeat_key_pattern]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    return f"{', '.join(twice)} is used twice" if twice else None
+
+
+def _unknown_priority(settings: Settings) -> str | None:
+    priority = settings.producer.default_priority
+    return None if priority in settings.worker.priorities else f"{priority!r} is not among them"
+
+
+def _traces_nowhere(settings: Settings) -> str | None:
+    tracing = settings.observability.tracing
+    return "there is no endpoint" if tracing.enabled and tracing.endpoint is None else None
+
+
+def _server_of_section(settings: Settings) -> RedisServer:
+    redis = settings.redis
+    return replace(redis_server(redis.addr), username=redis.username, password=redis.password, db=redis.db)
+
+
+def _differ(one: RedisServer, other: RedisServer, *names: str) -> str | None:
+    """Tell the parts two servers disagree on; what either leaves open is no disagreement."""
+    pairs = {name: (getattr(one, name), getattr(other, name)) for name in names}
+    unlike = [name for name, (mine, yours) in pairs.items() if None not in (mine, yours) and mine != yours]
+    return f"the two name different servers or accounts ({', '.join(unlike)})" if unlike else None
+
+
+def _against_section(key: str, *names: str) -> tuple[Rule, Rule]:
+    """The rules that keep redis.url and a queue's URL from contradicting one key of the section."""
+
+    def url_differs(settings: Settings) -> str | None:
+        url = settings.redis.url
+        return _differ(redis_server(url.reveal()), _server_of_section(settings), *names) if url else None
+
+    def queue_differs(settings: Settings) -> str | None:
+        queue = settings.queue
+        return (
+            _differ(redis_server(queue.reveal()), _server_of_section(settings), *names)
+            if queue.is_url
+            else None
+        )
+
+    must = f"must agree with {key}, or one of the two must go"
+    return (
+        Rule(keys=("redis.url", key), wrong=url_differs, must=must, contradiction=True),
+        Rule(keys=("queue", key), wrong=queue_differs, must=must, contradiction=True),
+    )
+
+
+def _queue_against_url(settings: Settings) -> str | None:
+    queue, url = settings.queue, settings.redis.url
+    if url is None or not queue.is_url:
+        return None
+    parts = ("host", "port", "tls", "username", "password", "db")
+    return _differ(redis_server(queue.reveal()), redis_server(url.reveal()), *parts)
+
+
+RULES = (
+    Rule(
+        keys=("worker.brpoplpush_timeout", "worker.heartbeat_ttl"),
+        wrong=_slow_fetch,
+        must="must be at most half of worker.heartbeat_ttl",
+    ),
+    Rule(
+        keys=("worker.heartbeat_interval", "worker.heartbeat_ttl"),
+        wrong=_slow_beat,
+        must="must be at most a third of worker.heartbeat_ttl",
+    ),
+    Rule(
+        keys=("worker.backoff.max", "worker.backoff.base"),
+        wrong=_falling_backoff,
+        must="must be at least worker.backoff.base",
+    ),
+    Rule(keys=("worker.priorities",), wrong=_repeated_priorities, must="must name each priority once"),
+    Rule(
+        keys=("worker.priorities", "worker.queues"),
+        wrong=_missing_queues,
+        must="must name only priorities that have an entry in worker.queues",
+    ),
+    Rule(
+        keys=(
+            "worker.queues",
+            "worker.completed_list",
+            "worker.dead_letter_list",
+            "worker.processing_list_pattern",
+            "worker.heartbeat_key_pattern",
+            "producer.rate_limit_key",
+        ),
+        wrong=_shared_names,
+        must="must share no Redis name with another key of worker or with producer.rate_limit_key",
+    ),
+    Rule(
+        keys=("producer.default_priority", "worker.priorities"),
+        wrong=_unknown_priority,
+        must="must be one of worker.priorities",
+    ),
+    Rule(
+        keys=("observability.tracing.endpoint", "observability.tracing.enabled"),
+        wrong=_traces_nowhere,
+        must="must be given when observability.tracing.enabled is true",
+    ),
+    Rule(
+        keys=("worker.retry_delays", "worker.backoff.base"),
+        wrong=lambda _: "both are given",
+        must="must not be given together with worker.backoff",
+        contradiction=True,
+    ),
+    *_against_section("redis.addr", "host", "port"),
+    *_against_section("redis.username", "username"),
+    *_against_section("redis.password", "password"),
+    *_against_section("redis.db", "db"),
+    Rule(
+        keys=("queue", "redis.url"),
+        wrong=_queue_against_url,
+        must="must name the same server as redis.url, or one of the two must go",
+        contradiction=True,
+    ),
+)
