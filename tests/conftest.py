@@ -1,0 +1,25 @@
+"""Profiles of the property tests: small and repeatable by default, large when PENSTOCK_SWEEP=1 asks."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
+
+settings.register_profile(
+    "small",
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=SLOW_IS_FINE,
+)
+settings.register_profile(
+    "sweep",
+    max_examples=2_000,
+    stateful_step_count=100,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=SLOW_IS_FINE,
+)
+settings.load_profile("sweep" if os.environ.get("PENSTOCK_SWEEP") == "1" else "small")

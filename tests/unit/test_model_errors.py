@@ -1,0 +1,58 @@
+"""One tree of errors: codes that are all explained, classes that say whose move it is."""
+
+import pytest
+
+from penstock.model.errors import (
+    CODES,
+    SUGGESTIONS,
+    Broken,
+    ErrorClass,
+    Exhausted,
+    Fault,
+    LeaseLost,
+    Refused,
+    Unavailable,
+    report_of,
+)
+
+
+@pytest.mark.parametrize("fault", [Fault, Refused, LeaseLost, Unavailable, Exhausted, Broken])
+def test_every_branch_has_an_explained_code(fault: type[Fault]) -> None:
+    """A branch's own code stands in the list people read."""
+    assert fault.code in CODES
+
+
+def test_suggestions_belong_to_codes_that_exist() -> None:
+    """No suggestion is left behind by a code that went."""
+    assert set(SUGGESTIONS) <= set(CODES)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Refused, ErrorClass.PERMANENT),
+        (LeaseLost, ErrorClass.PERMANENT),
+        (Unavailable, ErrorClass.UNAVAILABLE),
+        (Exhausted, ErrorClass.UNAVAILABLE),
+        (Broken, ErrorClass.TRANSIENT),
+    ],
+)
+def test_a_branch_says_whose_move_it_is(fault: type[Fault], kind: ErrorClass) -> None:
+    """Refused is permanent, the outside's faults park, ours are tried again."""
+    assert report_of(fault("no")).kind is kind
+
+
+def test_a_report_keeps_code_and_message() -> None:
+    """The facts of a fault survive as a value."""
+    report = report_of(Refused("the disk is full of stars", code="ERR_DISK_FULL"))
+
+    assert (report.code, report.message) == ("ERR_DISK_FULL", "the disk is full of stars")
+    assert report.suggestions == SUGGESTIONS["ERR_DISK_FULL"]
+
+
+def test_what_nobody_foresaw_is_transient_and_keeps_its_name() -> None:
+    """An unknown exception is tried again and says what it was."""
+    report = report_of(ZeroDivisionError("division by zero"))
+
+    assert (report.code, report.kind) == ("ERR_HANDLER_FAILED", ErrorClass.TRANSIENT)
+    assert report.message == "ZeroDivisionError: division by zero"
