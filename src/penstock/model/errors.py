@@ -168,13 +168,19 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_TIMEOUT": ("Raise worker.timeouts for this item type.", "Look for what made it slow, then retry."),
     "ERR_CANCELLED": ("Replay the job if it is wanted after all: penstock queue retry JOB.",),
     "ERR_POISON": ("Look at the file itself: it kills the program that reads it.", "Retry after an upgrade."),
-    "ERR_WORKER_DIED": ("Look for the out-of-memory killer or a crash in the worker's log.", "Retry the job."),
+    "ERR_WORKER_DIED": (
+        "Look for the out-of-memory killer or a crash in the worker's log.",
+        "Retry the job.",
+    ),
     "ERR_STORE_BUSY": ("Look for a process that holds the database open in a transaction.",),
     "ERR_STORE_CORRUPT": (
         "Restore the folder from a backup.",
         "Try `sqlite3 penstock.db .recover` on a copy.",
     ),
-    "ERR_STORE_READ_ONLY": ("Check the owner and the mode of the data folder.", "Choose another with --data."),
+    "ERR_STORE_READ_ONLY": (
+        "Check the owner and the mode of the data folder.",
+        "Choose another with --data.",
+    ),
     "ERR_STORE_TOO_NEW": ("Upgrade this program.", "Or choose another folder with --data."),
     "ERR_DISK_FULL": ("Free some space; waiting jobs go on by themselves.",),
 }

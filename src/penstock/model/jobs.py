@@ -58,9 +58,7 @@ def priority_of(value: int | str) -> int:
     if isinstance(number, str) and number.isdecimal():
         number = int(number)
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= PRIORITY_MAX:
-        raise Refused(
-            f"priority {value!r} is not 0 to 10, high, normal or low", code="ERR_PRIORITY_INVALID"
-        )
+        raise Refused(f"priority {value!r} is not 0 to 10, high, normal or low", code="ERR_PRIORITY_INVALID")
     return number
 
 
@@ -74,9 +72,7 @@ def operation_of(item_type: ItemType, op: str) -> Operation:
         ) from None
     if found not in MATRIX[item_type]:
         offered = ", ".join(sorted(MATRIX[item_type]))
-        raise Refused(
-            f"{item_type} does not offer {op}; it offers {offered}", code="ERR_OPERATION_INVALID"
-        )
+        raise Refused(f"{item_type} does not offer {op}; it offers {offered}", code="ERR_OPERATION_INVALID")
     return found
 
 

@@ -173,9 +173,7 @@ def _parked(attempt: Attempt, error: ErrorReport, seconds: float | None, now: fl
 
 
 def _ended(attempt: Attempt, error: ErrorReport) -> Verdict:
-    return Verdict(
-        state=State.FAILED, retry_count=attempt.retry_count, crashes=attempt.crashes, error=error
-    )
+    return Verdict(state=State.FAILED, retry_count=attempt.retry_count, crashes=attempt.crashes, error=error)
 
 
 def _crash() -> ErrorReport:
@@ -185,6 +183,4 @@ def _crash() -> ErrorReport:
 
 
 def _lease_expired() -> ErrorReport:
-    return ErrorReport(
-        code="ERR_LEASE_EXPIRED", message="the lease ran out while the job made no progress"
-    )
+    return ErrorReport(code="ERR_LEASE_EXPIRED", message="the lease ran out while the job made no progress")

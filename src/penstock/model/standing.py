@@ -144,7 +144,9 @@ def _due(standing: Standing) -> str:
 
 
 def _workers(standing: Standing) -> str:
-    return "1 worker is alive" if standing.workers_alive == 1 else f"{standing.workers_alive} workers are alive"
+    return (
+        "1 worker is alive" if standing.workers_alive == 1 else f"{standing.workers_alive} workers are alive"
+    )
 
 
 def clock_text(at: float) -> str:

@@ -1,11 +1,11 @@
 """The states of a job, and the one table of how they follow each other.
 
-    accepted ──▶ ready ◀──▶ delayed
-                   │ claim     ▲ retry, park
-                   ▼           │
-                 leased ───────┘
-                   │
-            done ◀─┴─▶ failed       (from ready and delayed also: cancel, supersede)
+accepted ──▶ ready ◀──▶ delayed
+               │ claim     ▲ retry, park
+               ▼           │
+             leased ───────┘
+               │
+        done ◀─┴─▶ failed       (from ready and delayed also: cancel, supersede)
 """
 
 from __future__ import annotations

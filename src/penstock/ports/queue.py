@@ -13,7 +13,7 @@ C7   A job whose worker is dead, or whose lease ran out, is claimable again afte
      backlog; a death spends a retry, two deaths make it run alone, a third makes it poison.
 C8   A delayed job is not claimable before its due time, and is after the next promote.
 C9   Another submit with the same key: while waiting, the later intent replaces payload and operation, the
-     higher priority stays, the first id is returned; while running, a successor waits; after the end, a new job.
+     higher priority stays, the first id is returned; while running, a successor waits; afterwards, a new job.
 C10  One subject, one job at a time, in submit order whatever their priority.
 C11  A delete ends every earlier unfinished job on its object and never touches a later one; an ingest over a
      waiting delete becomes delete-then-ingest; a scan over a waiting job leaves it as it is.

@@ -1,0 +1,27 @@
+"""What the queue and the desk need of the store they belong to."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from penstock.model.rules import Rules
+from penstock.ports.clock import Clock
+
+T = TypeVar("T")
+
+
+class Access(Protocol):
+    """Write in the next group, read beside it, ring when there is news."""
+
+    @property
+    def rules(self) -> Rules: ...
+    @property
+    def clock(self) -> Clock: ...
+
+    async def change(self, work: Callable[[sqlite3.Connection], T], *, timeout: float | None = None) -> T: ...
+    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
+    async def arrival(self, timeout: float) -> bool: ...
+    def announce(self) -> None: ...
+    def ring(self) -> None: ...

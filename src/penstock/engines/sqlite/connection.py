@@ -1,0 +1,106 @@
+"""Opening the database file, and bringing it to the schema this program knows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from penstock.engines.sqlite.faults import fault_of
+from penstock.model.errors import Refused, Unavailable
+
+Synchronous = Literal["full", "normal"]
+DATABASE = "penstock.db"
+
+
+def connect(
+    path: Path, *, synchronous: Synchronous = "full", busy_seconds: float = 10.0
+) -> sqlite3.Connection:
+    """A connection in autocommit; the caller says BEGIN.
+
+    `full` survives a power cut after every commit; `normal` may lose the last commits then, never the file.
+    """
+    db = sqlite3.connect(
+        path, isolation_level=None, timeout=busy_seconds, cached_statements=256, check_same_thread=False
+    )
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute(f"PRAGMA synchronous = {synchronous.upper()}")
+    db.execute("PRAGMA cache_size = -32768")
+    db.execute("PRAGMA mmap_size = 268435456")
+    db.execute("PRAGMA temp_store = MEMORY")
+    db.execute("PRAGMA wal_autocheckpoint = 0")  # a side thread does it: see checkpoint.py
+    return db
+
+
+def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> Path:
+    """Make the folder and the schema; the path of the database."""
+    path = folder / DATABASE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "run").mkdir(exist_ok=True)
+    except OSError as error:
+        raise Unavailable(
+            f"the data folder {folder} cannot be made or written ({error.strerror})",
+            code="ERR_STORE_READ_ONLY",
+        ) from error
+    db: sqlite3.Connection | None = None
+    try:
+        db = connect(path, synchronous=synchronous, busy_seconds=busy_seconds)
+        migrate(db)
+    except sqlite3.Error as error:
+        raise fault_of(error, str(path)) from error
+    finally:
+        if db is not None:
+            db.close()
+    return path
+
+
+def migrate(db: sqlite3.Connection) -> None:
+    """Apply the numbered migrations that are missing, each in a transaction of its own."""
+    scripts = migrations()
+    if version(db) > len(scripts):
+        raise Refused(
+            f"the database has schema {version(db)}, this program knows {len(scripts)}",
+            code="ERR_STORE_TOO_NEW",
+        )
+    for number, script in enumerate(scripts, start=1):
+        if version(db) >= number:
+            continue
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            if version(db) < number:  # another process may have been faster
+                for statement in split(script):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {number}")
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+
+def version(db: sqlite3.Connection) -> int:
+    """The number of the last migration applied."""
+    row = db.execute("PRAGMA user_version").fetchone()
+    return int(row[0])
+
+
+def migrations() -> list[str]:
+    """The migrations' texts in order."""
+    folder = files(__package__).joinpath("migrations")
+    found = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda e: e.name)
+    return [entry.read_text(encoding="utf-8") for entry in found]
+
+
+def split(script: str) -> Iterator[str]:
+    """The statements of a script; triggers hold semicolons of their own."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if line.rstrip().endswith(";") and sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
+    if any(line.strip() and not line.strip().startswith("--") for line in pending.splitlines()):
+        yield pending

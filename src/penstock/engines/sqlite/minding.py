@@ -1,0 +1,69 @@
+"""Keeping the table in order: due jobs, pauses, cancels, replays, old rows."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.submitting import clear_barriers
+from penstock.engines.sqlite.times import iso, seconds
+from penstock.model.jobs import PRIORITY_MAX
+from penstock.model.standing import PauseScope
+
+
+def promote(db: sqlite3.Connection, now: float) -> tuple[int, float | None]:
+    """Make due rows ready; how many, and when the next is due (now, if there is more to do at once)."""
+    promoted = db.execute(sql("promote_due"), {"now": iso(now)}).rowcount
+    unfinished = clear_barriers(db, now)
+    released = let_go(db)
+    nearest = db.execute(sql("promote_next")).fetchone()
+    due = seconds(nearest[0]) if nearest else None
+    if released:
+        due = now
+    elif unfinished:
+        due = min(now + 1.0, due) if due is not None else now + 1.0
+    return promoted + released, due
+
+
+def let_go(db: sqlite3.Connection) -> int:
+    """A portion of the rows that lifted pauses had set aside; 0 when all are back."""
+    for scope, name in db.execute(sql("pause_lifted")).fetchall():
+        released = db.execute(sql("pause_release"), {"scope": scope, "name": name}).rowcount
+        if released:
+            return released
+        db.execute(sql("pause_forget"), (scope, name))
+    return 0
+
+
+def pause(db: sqlite3.Connection, scope: PauseScope, name: str, by: str, now: float) -> None:
+    """Hold a scope back."""
+    db.execute(sql("pause_add"), (scope, name, by, iso(now)))
+
+
+def resume(db: sqlite3.Connection, scope: PauseScope, name: str) -> bool:
+    """Lift a pause; False if there was none."""
+    return db.execute(sql("pause_lift"), (scope, name)).rowcount == 1
+
+
+def cancel(db: sqlite3.Connection, job_id: str, now: float) -> bool:
+    """End a waiting job, tell a running one; False if it had ended."""
+    where = {"id": job_id, "now": iso(now)}
+    if db.execute(sql("cancel_waiting"), where).rowcount:
+        clear_barriers(db, now)
+        return True
+    return db.execute(sql("cancel_running"), where).rowcount == 1
+
+
+def prune(db: sqlite3.Connection, done_before: float, failed_before: float, limit: int) -> int:
+    """Remove ended rows past their time, and what was kept beside them."""
+    gone: list[tuple[str]] = []
+    for status, before in (("done", done_before), ("failed", failed_before)):
+        for priority in range(PRIORITY_MAX + 1):
+            left = limit - len(gone)
+            if left > 0:
+                where = {"status": status, "priority": priority, "before": iso(before), "limit": left}
+                gone += db.execute(sql("prune"), where).fetchall()
+    db.executemany(sql("prune_aliases"), gone)
+    db.executemany(sql("prune_members"), gone)
+    db.execute(sql("prune_batches"), {"before": iso(min(done_before, failed_before))})
+    return len(gone)

@@ -1,0 +1,129 @@
+"""The queue port on SQLite."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+from collections.abc import Sequence
+
+from penstock.engines.sqlite import claiming, minding, settling, submitting
+from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.rows import lease_of
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso
+from penstock.model.errors import ErrorReport, Refused
+from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
+from penstock.model.outcomes import Done, Outcome
+
+
+class SqliteQueue:
+    """Each verb is one piece of work for the writing thread."""
+
+    def __init__(self, store: Access) -> None:
+        self._store = store
+        self._rules = store.rules
+        self._clock = store.clock
+
+    async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        """Accept all of them or none."""
+        entries = submitting.entries_of(jobs, self._rules)
+
+        def work(db: sqlite3.Connection) -> list[Receipt]:
+            receipts = submitting.submit(db, entries, self._clock.now(), batch)
+            self._store.announce()
+            return receipts
+
+        return await self._store.change(work) if entries else []
+
+    async def claim(self, worker: WorkerId, limit: int, *, idle: bool = True) -> list[Lease]:
+        """Lease up to `limit` ready jobs."""
+        taken = await self._store.change(
+            lambda db: claiming.claim(db, worker, limit, idle=idle, now=self._clock.now(), rules=self._rules)
+        )
+        leases: list[Lease] = []
+        unfit: list[tuple[str, int, ErrorReport]] = []
+        for row in taken.rows:
+            try:
+                leases.append(lease_of(row, worker, taken.until[row.item_type], alone=taken.alone))
+            except Refused as fault:
+                unfit.append((row.queue_id, row.token + 1, fault.report()))
+        if unfit:
+            await self._store.change(lambda db: settling.refuse(db, unfit, self._clock.now(), self._rules))
+        if taken.more or unfit:
+            self._store.ring()
+        return leases
+
+    async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
+        """Renew leases."""
+        return await self._store.change(
+            lambda db: settling.extend(db, leases, self._clock.now(), self._rules)
+        )
+
+    async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
+        """End attempts."""
+
+        def work(db: sqlite3.Connection) -> list[bool]:
+            waits = db.execute(sql("any_behind")).fetchone()[0]
+            kept = settling.settle(db, ends, self._clock.now(), self._rules)
+            if waits or not all(isinstance(outcome, Done) for _, outcome in ends):
+                self._store.announce()
+            return kept
+
+        return await self._store.change(work) if ends else []
+
+    async def progress(self, lease: Lease, progress: Progress) -> bool:
+        """Keep how far a running job is."""
+        return await self._store.change(
+            lambda db: settling.keep_progress(db, lease, progress, self._clock.now())
+        )
+
+    async def beat(self, worker: WorkerId, *, concurrency: int) -> None:
+        """Say that this worker process is alive and fetching."""
+        known = {"id": worker, "pid": os.getpid(), "host": socket.gethostname(), "concurrency": concurrency}
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(sql("beat"), {**known, "now": iso(self._clock.now())})
+
+        await self._store.change(work)
+
+    async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
+        """Forget a worker and hand back what it still holds."""
+
+        def work(db: sqlite3.Connection) -> int:
+            handed_back = settling.leave(db, worker, self._clock.now(), self._rules, died=died)
+            if handed_back:
+                self._store.announce()
+            return handed_back
+
+        return await self._store.change(work)
+
+    async def rescue(self) -> list[JobId]:
+        """Take back jobs of dead workers and run-out leases."""
+
+        def work(db: sqlite3.Connection) -> list[JobId]:
+            rescued = settling.rescue(db, self._clock.now(), self._rules)
+            if rescued:
+                self._store.announce()
+            return [JobId(job_id) for job_id in rescued]
+
+        return await self._store.change(work)
+
+    async def promote(self) -> float | None:
+        """Make due jobs ready; when the next one is due."""
+
+        def work(db: sqlite3.Connection) -> float | None:
+            promoted, due = minding.promote(db, self._clock.now())
+            if promoted:
+                self._store.announce()
+            return due
+
+        return await self._store.change(work)
+
+    async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
+        """Remove ended jobs older than that."""
+        return await self._store.change(lambda db: minding.prune(db, done_before, failed_before, limit))
+
+    async def arrival(self, timeout: float) -> bool:
+        """Wait until there may be something new to claim."""
+        return await self._store.arrival(timeout)

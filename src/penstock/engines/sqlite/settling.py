@@ -1,0 +1,185 @@
+"""Ending attempts: settled by their worker, or taken back from one that is gone."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.submitting import clear_barriers
+from penstock.engines.sqlite.times import iso, iso_or_none, seconds_or_none
+from penstock.model.errors import ErrorReport
+from penstock.model.jobs import Lease, Operation, Progress, Renewal
+from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
+from penstock.model.rules import Attempt, Rules, Verdict, after_attempt, after_loss, cancelled
+from penstock.model.states import SQL_STATUS, State
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A row in progress and what decides its end."""
+
+    attempt: Attempt
+    key: str
+    tenant: str
+    deletes: bool
+    started: bool
+    token: int
+
+
+def settle(
+    db: sqlite3.Connection, ends: Sequence[tuple[Lease, Outcome]], now: float, rules: Rules
+) -> list[bool]:
+    """End attempts; False for those whose lease was lost."""
+    kept = _settle_all_done(db, ends, now)
+    if kept is None:
+        kept = [_settle_one(db, lease, outcome, now, rules) for lease, outcome in ends]
+    clear_barriers(db, now)
+    return kept
+
+
+def _settle_all_done(
+    db: sqlite3.Connection, ends: Sequence[tuple[Lease, Outcome]], now: float
+) -> list[bool] | None:
+    """The common case in one call: all succeeded and all leases are held. None if it is not that case."""
+    if not all(isinstance(outcome, Done) for _, outcome in ends):
+        return None
+    stamp = iso(now)
+    db.execute("SAVEPOINT done")
+    done = db.executemany(
+        sql("settle_done"), [(stamp, stamp, lease.job_id, lease.token) for lease, _ in ends]
+    )
+    whole = done.rowcount == len(ends)
+    if not whole:
+        db.execute("ROLLBACK TO done")
+    db.execute("RELEASE done")
+    return [True] * len(ends) if whole else None
+
+
+def _settle_one(db: sqlite3.Connection, lease: Lease, outcome: Outcome, now: float, rules: Rules) -> bool:
+    if isinstance(outcome, Done):
+        stamp = iso(now)
+        row = (stamp, stamp, lease.job_id, lease.token)
+        return db.execute(sql("settle_done"), row).rowcount == 1
+    running = _find(db, lease.job_id)
+    if running is None or running.token != lease.token:
+        return False
+    _write(db, lease.job_id, running, after_attempt(running.attempt, outcome, now, rules), now)
+    return True
+
+
+def _find(db: sqlite3.Connection, job_id: str) -> _Running | None:
+    row = db.execute(sql("settle_find"), {"id": job_id}).fetchone()
+    if row is None:
+        return None
+    attempt = Attempt(
+        retry_count=row[0],
+        max_retries=row[1],
+        crashes=row[2],
+        parked_since=seconds_or_none(row[3]),
+        cancel_code=row[4],
+    )
+    deletes = row[7] == Operation.DELETE or bool(row[8])
+    return _Running(
+        attempt, key=row[5], tenant=row[6], deletes=deletes, started=row[9] is not None, token=row[10]
+    )
+
+
+def _write(db: sqlite3.Connection, job_id: str, running: _Running, verdict: Verdict, now: float) -> None:
+    verdict = _yield_to_successor(db, running, verdict)
+    stamp = iso(now)
+    failed = verdict.state is State.FAILED
+    db.execute(
+        sql("settle_verdict"),
+        {
+            "id": job_id,
+            "status": SQL_STATUS[verdict.state],
+            "now": stamp,
+            "finished": stamp if failed else None,
+            "due": iso_or_none(verdict.due_at),
+            "retry_count": verdict.retry_count,
+            "crashes": verdict.crashes,
+            "parked": iso_or_none(verdict.parked_since),
+            "code": verdict.error.code if verdict.error else None,
+            "message": verdict.error.message if verdict.error else None,
+            "error_at": stamp if verdict.error else None,
+        },
+    )
+
+
+def _yield_to_successor(db: sqlite3.Connection, running: _Running, verdict: Verdict) -> Verdict:
+    """A job that would wait again gives way to a later intent on the same key, if one waits already."""
+    if verdict.state is State.FAILED:
+        return verdict
+    where = {"key": running.key, "tenant": running.tenant}
+    if db.execute(sql("submit_waiting"), where).fetchone() is None:
+        return verdict
+    if running.deletes:
+        db.execute(sql("settle_delete_first"), where)
+    return Verdict(
+        state=State.FAILED,
+        retry_count=verdict.retry_count,
+        crashes=verdict.crashes,
+        error=cancelled("ERR_SUPERSEDED"),
+    )
+
+
+def extend(db: sqlite3.Connection, leases: Sequence[Lease], now: float, rules: Rules) -> list[Renewal]:
+    """Renew leases; tells which are lost and which were cancelled."""
+    renewals = []
+    for lease in leases:
+        until = iso(now + rules.lease_for(lease.item_type))
+        row = db.execute(sql("extend"), (until, lease.job_id, lease.token)).fetchone()
+        code = row[0] if row is not None else None
+        renewals.append(Renewal(job_id=lease.job_id, held=row is not None, cancel_code=code))
+    return renewals
+
+
+def keep_progress(db: sqlite3.Connection, lease: Lease, progress: Progress, now: float) -> bool:
+    """How far a running attempt is; False if the lease was lost."""
+    row = (progress.done, progress.total, iso(now), lease.job_id, lease.token)
+    return db.execute(sql("progress"), row).rowcount == 1
+
+
+def rescue(db: sqlite3.Connection, now: float, rules: Rules) -> list[str]:
+    """Take back what dead workers held and what leases ran out on."""
+    limits = {"now": iso(now), "dead_before": iso(now - rules.dead_after_seconds)}
+    lost = db.execute(sql("rescue_find"), limits).fetchall()
+    for job_id, died in lost:
+        _take_back(db, job_id, now, died=bool(died))
+    if lost:
+        clear_barriers(db, now)
+    db.execute(sql("workers_forget"), {"before": iso(now - 3600 - rules.dead_after_seconds)})
+    return [job_id for job_id, _ in lost]
+
+
+def leave(db: sqlite3.Connection, worker: str, now: float, rules: Rules, *, died: bool) -> int:
+    """Forget a worker and hand back what it still holds."""
+    held = [job_id for (job_id,) in db.execute(sql("leave_find"), (worker,)).fetchall()]
+    for job_id in held:
+        if died:
+            _take_back(db, job_id, now, died=True)
+        elif (running := _find(db, job_id)) is not None:
+            _write(db, job_id, running, after_attempt(running.attempt, RELEASE, now, rules), now)
+    db.execute(sql("leave"), (worker,))
+    clear_barriers(db, now)
+    return len(held)
+
+
+def _take_back(db: sqlite3.Connection, job_id: str, now: float, *, died: bool) -> None:
+    running = _find(db, job_id)
+    if running is not None:
+        verdict = after_loss(running.attempt, worker_died=died, started=running.started)
+        _write(db, job_id, running, verdict, now)
+
+
+def refuse(
+    db: sqlite3.Connection, unfit: Sequence[tuple[str, int, ErrorReport]], now: float, rules: Rules
+) -> None:
+    """Fail claimed rows whose payload does not fit their type."""
+    for job_id, token, error in unfit:
+        running = _find(db, job_id)
+        if running is not None and running.token == token:
+            _write(db, job_id, running, after_attempt(running.attempt, Failed(error), now, rules), now)
+    clear_barriers(db, now)

@@ -1,0 +1,2 @@
+-- arrivals (sqlite): is there anything a worker might claim? Partial indexes, first entry.
+SELECT EXISTS (SELECT 1 FROM unified_queue WHERE ready = 1) OR EXISTS (SELECT 1 FROM unified_queue WHERE ready = 2)

@@ -1,0 +1,2 @@
+-- claim_turned (sqlite): remember the tenant served last at a rank.
+INSERT INTO queue_turns (rank, tenant_id) VALUES (?, ?) ON CONFLICT (rank) DO UPDATE SET tenant_id = excluded.tenant_id

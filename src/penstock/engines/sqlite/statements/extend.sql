@@ -1,0 +1,3 @@
+-- extend (sqlite): a longer lease for an attempt that still holds its job; whether it was told to stop.
+UPDATE unified_queue SET lease_until = ? WHERE queue_id = ? AND token = ? AND status = 'in_progress'
+RETURNING cancel_code

@@ -1,0 +1,2 @@
+-- leave (sqlite): forget a worker.
+DELETE FROM queue_workers WHERE worker_id = ?

@@ -1,0 +1,176 @@
+"""One data folder's database: the writing thread, a few readers, the bell and the checkpointer."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from penstock.engines.sqlite.checkpoint import Checkpointer
+from penstock.engines.sqlite.connection import Synchronous, connect, prepare
+from penstock.engines.sqlite.desk import SqliteDesk
+from penstock.engines.sqlite.doorbell import Doorbell
+from penstock.engines.sqlite.faults import fault_of
+from penstock.engines.sqlite.queue import SqliteQueue
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import seconds
+from penstock.engines.sqlite.transaction import SqliteTransaction
+from penstock.engines.sqlite.turnstile import Turnstile
+from penstock.engines.sqlite.writer import Writer
+from penstock.model.events import LoggedEvent
+from penstock.model.rules import Rules
+from penstock.ports.clock import Clock
+from penstock.ports.database import Transaction
+
+T = TypeVar("T")
+READERS = 2
+
+
+class SqliteStore:
+    """Everything one process needs of the database; implements the database port."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        rules: Rules,
+        clock: Clock,
+        synchronous: Synchronous,
+        busy_seconds: float,
+        poll_seconds: float,
+    ) -> None:
+        self.path = path
+        self.rules = rules
+        self.clock = clock
+        self._busy_seconds = busy_seconds
+        self._news = False
+        run = path.parent / "run"
+
+        def opened() -> sqlite3.Connection:
+            return connect(path, synchronous=synchronous, busy_seconds=busy_seconds)
+
+        self._open = opened
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="penstock-reader")
+        self._bell = Doorbell(run, opened(), poll_seconds)
+        self._checkpointer = Checkpointer(opened(), Turnstile(run), path)
+        self._writer = Writer(opened(), Turnstile(run), str(path), self._committed)
+        self.queue = SqliteQueue(self)
+        self.desk = SqliteDesk(self)
+        self.batches = self.desk
+
+    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
+        """Run `work` in a transaction; its result after the commit."""
+
+        def run(db: sqlite3.Connection) -> T:
+            before = db.total_changes
+            result = work(SqliteTransaction(db, self.clock.now(), self.rules))
+            if db.total_changes != before:
+                self.announce()
+            return result
+
+        return await self.change(run, timeout=timeout)
+
+    async def change(self, work: Callable[[sqlite3.Connection], T], *, timeout: float | None = None) -> T:
+        """Run an engine's own statements in the next group commit."""
+        return await self._writer.write(work, timeout or self._busy_seconds + 5.0)
+
+    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a read beside the writer, on what is committed."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+
+    async def events_after(self, user: str, seq: int, *, limit: int = 1000) -> list[LoggedEvent]:
+        """The user's events with a higher number, in order."""
+        rows = await self.look(lambda db: db.execute(sql("events_after"), (user, seq, limit)).fetchall())
+        return [
+            LoggedEvent(user=row[0], seq=row[1], ts=seconds(row[2]), type=row[3], payload_json=row[4])
+            for row in rows
+        ]
+
+    def announce(self) -> None:
+        """Called inside a write: there may be new work once it is committed."""
+        self._news = True
+
+    def ring(self) -> None:
+        """Wake everyone who waits for work."""
+        self._bell.ring()
+
+    async def arrival(self, timeout: float) -> bool:
+        """Wait for the bell."""
+        return await self._bell.wait(timeout)
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of the files."""
+        await asyncio.get_running_loop().run_in_executor(None, self._writer.close)
+        self._let_go()
+
+    def abandon(self) -> None:
+        """Drop everything at once, as a crash would: what waits is never written."""
+        self._writer.close(abandon=True)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self._checkpointer.close()
+        self._readers.shutdown()
+        for db in self._connections:
+            db.close()
+        self._bell.close()
+
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            db = self._reader()
+            db.execute("BEGIN")
+            try:
+                return work(db)
+            finally:
+                db.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise fault_of(error, str(self.path)) from error
+
+    def _reader(self) -> sqlite3.Connection:
+        found: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if found is None:
+            found = self._open()
+            found.execute("PRAGMA query_only = 1")
+            self._local.db = found
+            self._connections.append(found)
+        return found
+
+    def _committed(self) -> None:
+        self._checkpointer.look()
+        if self._news:
+            self._news = False
+            self._bell.ring()
+
+
+async def open_sqlite(
+    folder: Path,
+    *,
+    rules: Rules,
+    clock: Clock,
+    synchronous: Synchronous = "full",
+    busy_seconds: float = 10.0,
+    poll_seconds: float = 0.05,
+) -> SqliteStore:
+    """Open (and make, and migrate) the database of a data folder."""
+
+    def opened() -> SqliteStore:
+        path = prepare(folder, synchronous=synchronous, busy_seconds=busy_seconds)
+        try:
+            return SqliteStore(
+                path,
+                rules=rules,
+                clock=clock,
+                synchronous=synchronous,
+                busy_seconds=busy_seconds,
+                poll_seconds=poll_seconds,
+            )
+        except sqlite3.Error as error:
+            raise fault_of(error, str(path)) from error
+
+    return await asyncio.get_running_loop().run_in_executor(None, opened)

@@ -1,0 +1,166 @@
+"""Accepting jobs: once per id, one waiting job per key, and the meeting of intents on one object."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso, iso_or_none
+from penstock.model.errors import Refused
+from penstock.model.fingerprints import idempotency_key
+from penstock.model.jobs import Accepted, BatchId, JobId, NewJob, Operation, Receipt
+from penstock.model.payloads import ItemType
+from penstock.model.rules import Rules
+from penstock.ports.codec import encode_metadata, encode_payload
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A job made ready for the table before the write lock is taken."""
+
+    job: NewJob
+    key: str
+    payload: str
+    metadata: str
+
+
+def entries_of(jobs: Sequence[NewJob], rules: Rules) -> list[Entry]:
+    """Encode and check all of them; nothing is written if one is refused."""
+    if len(jobs) > rules.bulk_max:
+        raise Refused(
+            f"{len(jobs):,} jobs in one submit, the limit is {rules.bulk_max:,}", code="ERR_BULK_TOO_LARGE"
+        )
+    return [
+        Entry(
+            job,
+            idempotency_key(job.collection, job.payload),
+            encode_payload(job.payload, bytes_max=rules.payload_bytes_max),
+            encode_metadata(job.metadata, bytes_max=rules.metadata_bytes_max),
+        )
+        for job in jobs
+    ]
+
+
+def submit(
+    db: sqlite3.Connection, entries: Sequence[Entry], now: float, batch: BatchId | None = None
+) -> list[Receipt]:
+    """Insert them in one go where nothing is in the way; look at each where something is."""
+    stamp = iso(now)
+    batched = int(batch is not None)
+    receipts = _insert_all(db, entries, stamp, batched) or [
+        _submit_one(db, entry, stamp, batched) for entry in entries
+    ]
+    if batch is not None:
+        _join(db, batch, receipts)
+    if any(entry.job.item_type is ItemType.DELETE_TENANT for entry in entries):
+        clear_barriers(db, now)
+    return receipts
+
+
+def _row(entry: Entry, stamp: str, batched: int) -> tuple[object, ...]:
+    job = entry.job
+    return (
+        job.id,
+        job.item_type,
+        job.op,
+        job.tenant,
+        job.collection,
+        job.priority,
+        stamp,
+        stamp,
+        entry.key,
+        entry.payload,
+        job.max_retries,
+        job.branch,
+        entry.metadata,
+        job.document_id,
+        iso_or_none(job.run_at),
+        job.replay_of,
+        batched,
+    )
+
+
+def _insert_all(
+    db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, batched: int
+) -> list[Receipt] | None:
+    ids = json.dumps([entry.job.id for entry in entries])
+    if db.execute(sql("alias_any"), {"ids": ids}).fetchone()[0]:
+        return None
+    db.execute("SAVEPOINT bulk")
+    done = db.executemany(sql("submit_insert"), [_row(entry, stamp, batched) for entry in entries])
+    if done.rowcount != len(entries):
+        db.execute("ROLLBACK TO bulk")
+    db.execute("RELEASE bulk")
+    if done.rowcount != len(entries):
+        return None
+    return [Receipt(job_id=entry.job.id, how=Accepted.CREATED) for entry in entries]
+
+
+def _submit_one(db: sqlite3.Connection, entry: Entry, stamp: str, batched: int) -> Receipt:
+    known = db.execute(sql("submit_find"), {"id": entry.job.id}).fetchone()
+    if known is not None:
+        if (known[1], known[2]) != (entry.job.tenant, entry.key):
+            raise Refused(f"job id {entry.job.id} belongs to another job", code="ERR_JOB_ID_TAKEN")
+        return Receipt(job_id=known[0], how=Accepted.EXISTING)
+    waiting = db.execute(sql("submit_waiting"), {"key": entry.key, "tenant": entry.job.tenant}).fetchone()
+    if waiting is None:
+        db.execute(sql("submit_insert"), _row(entry, stamp, batched))
+        return Receipt(job_id=entry.job.id, how=Accepted.CREATED)
+    db.execute(sql("alias_add"), (entry.job.id, waiting[0]))
+    if entry.job.op is Operation.SCAN:
+        return Receipt(job_id=waiting[0], how=Accepted.EXISTING)
+    _replace(db, entry, waiting, stamp)
+    return Receipt(job_id=waiting[0], how=Accepted.COALESCED)
+
+
+def _replace(db: sqlite3.Connection, entry: Entry, waiting: tuple[str, str, int], stamp: str) -> None:
+    job_id, old_op, delete_first = waiting
+    job = entry.job
+    deletes = job.op is Operation.DELETE
+    db.execute(
+        sql("submit_replace"),
+        {
+            "id": job_id,
+            "op": job.op,
+            "payload": entry.payload,
+            "priority": job.priority,
+            "now": stamp,
+            "due": iso_or_none(job.run_at),
+            "max_retries": job.max_retries,
+            "branch": job.branch,
+            "metadata": entry.metadata,
+            "delete_first": int(not deletes and (old_op == Operation.DELETE or bool(delete_first))),
+        },
+    )
+    if deletes:
+        db.execute(sql("submit_supersede"), {"id": job_id, "now": stamp})
+        db.execute(sql("submit_stop"), {"id": job_id})
+    if job.item_type is ItemType.DELETE_TENANT:
+        db.execute(sql("submit_barrier"), {"id": job_id})
+
+
+def _join(db: sqlite3.Connection, batch: BatchId, receipts: Sequence[Receipt]) -> None:
+    fresh: list[JobId] = []
+    for receipt in receipts:
+        if db.execute(sql("batch_join"), (receipt.job_id, batch)).rowcount:
+            fresh.append(receipt.job_id)
+            if receipt.how is not Accepted.CREATED:
+                db.execute(sql("batch_mark"), (receipt.job_id,))
+    done, failed = db.execute(sql("batch_ended"), {"ids": json.dumps(fresh)}).fetchone()
+    grown = {"batch": batch, "total": len(fresh), "done": done, "failed": failed}
+    if not db.execute(sql("batch_grow"), grown).rowcount:
+        raise Refused(f"batch {batch} is unknown or sealed", code="ERR_BATCH_UNKNOWN")
+
+
+def clear_barriers(db: sqlite3.Connection, now: float) -> bool:
+    """End what came before tenant deletions, a portion a call; True if some are still in the way."""
+    waiting = db.execute(sql("barrier_open")).fetchall()
+    for job_id, tenant, upto in waiting:
+        where = {"id": job_id, "tenant": tenant, "upto": upto, "now": iso(now)}
+        db.execute(sql("barrier_stop"), where)
+        db.execute(sql("barrier_end"), where)
+        db.execute(sql("barrier_clear"), where)
+    return bool(waiting) and bool(db.execute(sql("barrier_open")).fetchone())

@@ -1,0 +1,29 @@
+"""Times as the documented columns hold them: ISO 8601 in UTC, fixed width; text order is time order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def iso(at: float) -> str:
+    """Seconds since the epoch as text."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def iso_or_none(at: float | None) -> str | None:
+    """The same for what may be absent."""
+    return None if at is None else iso(at)
+
+
+def seconds(text: str) -> float:
+    """Text as seconds; rows written by hand may use any ISO form, and what is no time at all counts as 0."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return 0.0
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def seconds_or_none(text: str | None) -> float | None:
+    """The same for what may be absent."""
+    return None if text is None else seconds(text)

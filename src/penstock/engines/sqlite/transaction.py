@@ -1,0 +1,44 @@
+"""What a function given to `write` works with."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from penstock.engines.sqlite import settling, submitting
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso
+from penstock.model.errors import LeaseLost
+from penstock.model.events import Event
+from penstock.model.jobs import BatchId, Lease, NewJob, Receipt
+from penstock.model.outcomes import Outcome
+from penstock.model.rules import Rules
+from penstock.ports.codec import encode_event
+
+
+class SqliteTransaction:
+    """The verbs of one transaction; lives only as long as the function runs."""
+
+    def __init__(self, db: sqlite3.Connection, now: float, rules: Rules) -> None:
+        self._db = db
+        self._now = now
+        self._rules = rules
+
+    def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        """Accept jobs together with the caller's own changes."""
+        return submitting.submit(self._db, submitting.entries_of(jobs, self._rules), self._now, batch)
+
+    def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
+        """End attempts together with what they produced."""
+        return settling.settle(self._db, ends, self._now, self._rules)
+
+    def guard(self, lease: Lease) -> None:
+        """Raise LeaseLost unless the attempt still holds its job."""
+        if not self._db.execute(sql("guard"), (lease.job_id, lease.token)).fetchone()[0]:
+            raise LeaseLost.of(lease.job_id)
+
+    def append_event(self, user: str, event: Event) -> int:
+        """Log an event; its number."""
+        seq = int(self._db.execute(sql("event_number"), (user,)).fetchone()[0])
+        self._db.execute(sql("event_append"), (user, seq, iso(self._now), event.type, encode_event(event)))
+        return seq

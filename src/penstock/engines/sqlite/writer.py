@@ -1,0 +1,163 @@
+"""One thread writes; what arrives while it writes becomes the next group and shares one commit.
+
+Each caller's work runs in a savepoint of its own, so one that raises takes nothing of its neighbours with it,
+and everyone is answered after the commit. The way not taken, a connection per caller, would pay one disk sync
+each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from penstock.engines.sqlite.faults import fault_of
+from penstock.engines.sqlite.turnstile import Turnstile
+from penstock.model.errors import Unavailable
+
+T = TypeVar("T")
+GROUP_MAX = 512
+WAITING_MAX = 100_000
+
+
+@dataclass(slots=True, eq=False)
+class _Request(Generic[T]):
+    work: Callable[[sqlite3.Connection], T]
+    loop: asyncio.AbstractEventLoop
+    answer: asyncio.Future[T]
+    result: T | None = None
+    error: BaseException | None = None
+
+    def deliver(self) -> None:
+        if self.answer.done():
+            return
+        if self.error is not None:
+            self.answer.set_exception(self.error)
+        else:
+            self.answer.set_result(cast(T, self.result))
+
+
+class Writer:
+    """The writing thread of one process; callers may live on several event loops."""
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        turnstile: Turnstile,
+        path: str,
+        committed: Callable[[], None],
+    ) -> None:
+        self._db = db
+        self._turnstile = turnstile
+        self._path = path
+        self._committed = committed
+        self._requests: deque[_Request[Any]] = deque()
+        self._signal = threading.Condition()
+        self._closing = False
+        self._abandoned = False
+        self._thread = threading.Thread(target=self._run, name="penstock-writer", daemon=True)
+        self._thread.start()
+
+    async def write(self, work: Callable[[sqlite3.Connection], T], timeout: float) -> T:
+        """Run `work` in the next group; its result once the group is committed."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+        request = _Request(work=work, loop=loop, answer=answer)
+        with self._signal:
+            if self._closing:
+                raise Unavailable("the database is closed", code="ERR_STORE_UNAVAILABLE")
+            if len(self._requests) >= WAITING_MAX:
+                raise Unavailable("too many writes are waiting", code="ERR_STORE_BUSY")
+            self._requests.append(request)
+            self._signal.notify()
+        try:
+            async with asyncio.timeout(timeout):
+                return await answer
+        except TimeoutError:
+            raise Unavailable(
+                f"{self._path} could not be written for {timeout:g} s", code="ERR_STORE_BUSY"
+            ) from None
+
+    def close(self, *, abandon: bool = False) -> None:
+        """Finish what waits (or drop it, as a crash would) and end the thread."""
+        with self._signal:
+            self._closing = True
+            self._abandoned = abandon
+            self._signal.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while group := self._next_group():
+                self._commit(group)
+                self._answer(group)
+        finally:
+            self._db.close()
+            self._turnstile.close()
+
+    def _next_group(self) -> list[_Request[Any]]:
+        with self._signal:
+            while not self._requests and not self._closing:
+                self._signal.wait()
+            if self._abandoned:
+                return []
+            count = min(len(self._requests), GROUP_MAX)
+            return [self._requests.popleft() for _ in range(count)]
+
+    def _commit(self, group: list[_Request[Any]]) -> None:
+        self._turnstile.enter()
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            for request in group:
+                self._run_one(request, alone=len(group) == 1)
+            if self._db.in_transaction:
+                self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            fault = fault_of(error, self._path)
+            fault.__cause__ = error
+            for request in group:
+                request.error = request.error or fault
+        finally:
+            if self._db.in_transaction:
+                with contextlib.suppress(sqlite3.Error):  # the failure itself is already told
+                    self._db.execute("ROLLBACK")
+            self._turnstile.leave()
+
+    def _run_one(self, request: _Request[Any], *, alone: bool) -> None:
+        if request.answer.cancelled():
+            return
+        if not alone:
+            self._db.execute("SAVEPOINT one")
+        try:
+            request.result = request.work(self._db)
+        except BaseException as error:  # delivered to the caller, whatever it is
+            request.error = self._translated(error)
+            if not self._db.in_transaction:  # a full disk ends the whole transaction, not one savepoint
+                raise sqlite3.OperationalError("the transaction was rolled back") from error
+            self._db.execute("ROLLBACK" if alone else "ROLLBACK TO one")
+        if not alone and self._db.in_transaction:
+            self._db.execute("RELEASE one")
+
+    def _translated(self, error: BaseException) -> BaseException:
+        if not isinstance(error, sqlite3.Error):
+            return error
+        fault = fault_of(error, self._path)
+        fault.__cause__ = error
+        return fault
+
+    def _answer(self, group: list[_Request[Any]]) -> None:
+        self._committed()
+        for loop in {request.loop for request in group}:
+            mine = [request for request in group if request.loop is loop]
+            with contextlib.suppress(RuntimeError):  # that loop is closed: nobody is left to tell
+                loop.call_soon_threadsafe(_deliver, mine)
+
+
+def _deliver(group: list[_Request[Any]]) -> None:
+    for request in group:
+        request.deliver()

@@ -1,0 +1,72 @@
+"""The one codec of payloads and metadata, used at every edge: engines, intake, doors.
+
+Submitting is strict (an unknown field is a mistake worth telling); reading what is already stored is lenient
+about fields it does not know, strict about the ones it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+import msgspec
+
+from penstock.model.errors import Refused
+from penstock.model.events import Event
+from penstock.model.payloads import SHAPES, ItemType, Payload
+
+_ENCODER = msgspec.json.Encoder()
+_DECODERS = {item_type: msgspec.json.Decoder(shape) for item_type, shape in SHAPES.items()}
+_KNOWN = {item_type: {f.name for f in fields(shape)} for item_type, shape in SHAPES.items()}
+
+
+def encode_payload(payload: Payload, *, bytes_max: int) -> str:
+    """The payload as JSON text, refused when larger than the limit."""
+    data = _ENCODER.encode(payload)
+    if len(data) > bytes_max:
+        raise Refused(
+            f"the payload has {len(data):,} bytes, the limit is {bytes_max:,}", code="ERR_PAYLOAD_TOO_LARGE"
+        )
+    return data.decode()
+
+
+def decode_payload(item_type: ItemType, text: str) -> Payload:
+    """The payload of a stored row; Refused with ERR_PAYLOAD_INVALID if it has another shape."""
+    try:
+        return _DECODERS[item_type].decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise Refused(f"{item_type} payload: {error}", code="ERR_PAYLOAD_INVALID") from error
+
+
+def payload_from(item_type: ItemType, given: Mapping[str, object]) -> Payload:
+    """A payload from named values, as programs and people give them; unknown names are refused."""
+    unknown = sorted(set(given) - _KNOWN[item_type])
+    if unknown:
+        known = ", ".join(sorted(_KNOWN[item_type]))
+        raise Refused(
+            f"{item_type} payload has no field {unknown[0]!r}; it has {known}", code="ERR_PAYLOAD_INVALID"
+        )
+    try:
+        return msgspec.convert(given, type=SHAPES[item_type])
+    except msgspec.ValidationError as error:
+        raise Refused(f"{item_type} payload: {error}", code="ERR_PAYLOAD_INVALID") from error
+
+
+def encode_metadata(metadata: Mapping[str, object], *, bytes_max: int) -> str:
+    """Metadata as JSON text, refused when it is not an object or larger than the limit."""
+    if not metadata:
+        return "{}"
+    try:
+        data = _ENCODER.encode(metadata)
+    except (TypeError, ValueError) as error:
+        raise Refused(f"metadata cannot be stored: {error}", code="ERR_METADATA_INVALID") from error
+    if len(data) > bytes_max:
+        raise Refused(
+            f"the metadata has {len(data):,} bytes, the limit is {bytes_max:,}", code="ERR_METADATA_TOO_LARGE"
+        )
+    return data.decode()
+
+
+def encode_event(event: Event) -> str:
+    """An event's payload as JSON text."""
+    return _ENCODER.encode(event).decode()
