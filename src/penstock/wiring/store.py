@@ -1,0 +1,66 @@
+"""From settings to a store: which engine, by which rules."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Literal, cast
+
+from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.engines.system.clock import SystemClock
+from penstock.model.errors import Refused
+from penstock.model.payloads import ItemType
+from penstock.model.rules import Backoff, Rules
+from penstock.settings import Settings
+
+Store = SqliteStore
+"""What every engine will offer; further engines join here."""
+
+
+@asynccontextmanager
+async def open_store(settings: Settings) -> AsyncIterator[Store]:
+    """The store the settings name, closed at the end."""
+    _refuse_absent_engines(settings)
+    store = await open_sqlite(
+        settings.data,
+        rules=rules_of(settings),
+        clock=SystemClock(),
+        synchronous=cast(Literal["full", "normal"], settings.sqlite.synchronous),
+        busy_seconds=settings.sqlite.busy_timeout,
+        poll_seconds=settings.worker.poll_interval,
+    )
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def rules_of(settings: Settings) -> Rules:
+    """The queue's rules as the settings say."""
+    worker = settings.worker
+    backoff = Backoff(delays=tuple(worker.retry_delays))
+    if worker.backoff is not None:
+        backoff = Backoff(base=worker.backoff.base, max=worker.backoff.max)
+    return Rules(
+        backoff=backoff,
+        lease_seconds=worker.lease,
+        lease_seconds_by_type={kind: worker.lease_for(kind) for kind in ItemType},
+        dead_after_seconds=worker.heartbeat_ttl,
+        park_seconds_max=worker.park_max,
+        longest_waiting_every=worker.longest_waiting_every,
+        tenant_limit=worker.tenant_limit,
+        payload_bytes_max=settings.limits.payload_bytes,
+        metadata_bytes_max=settings.limits.metadata_bytes,
+        bulk_max=settings.limits.bulk,
+    )
+
+
+def _refuse_absent_engines(settings: Settings) -> None:
+    present = {"database": "sqlite", "queue": "database"}
+    for key, word in present.items():
+        address = getattr(settings, key)
+        if address.scheme != word:
+            raise Refused(
+                f"{key}: {address} names an engine this version does not have; use {word}",
+                code="ERR_CONFIGURATION",
+            )
