@@ -1,4 +1,4 @@
-"""The operator's desk: look at the queue and take it in hand. Doors reach it through `work.desk`."""
+"""The operator's desk: look at the queue and take it in hand."""
 
 from __future__ import annotations
 
@@ -53,6 +53,10 @@ class Desk(Protocol):
 
     async def counts(self) -> Counts:
         """How many jobs are in which state."""
+        ...
+
+    async def suspects(self) -> int:
+        """How many jobs wait for a worker of their own, counted up to 100."""
         ...
 
     async def workers(self) -> list[WorkerSeen]:

@@ -75,8 +75,11 @@ class Queue(Protocol):
         """
         ...
 
-    async def rescue(self) -> list[JobId]:
-        """Take back jobs of dead workers and run-out leases (C7)."""
+    async def rescue(self, *, certain: bool = False) -> list[JobId]:
+        """Take back jobs of dead workers and run-out leases (C7).
+
+        `certain` takes only from workers that provably no longer exist, not from those merely silent.
+        """
         ...
 
     async def promote(self) -> float | None:

@@ -56,6 +56,10 @@ class SqliteDesk:
         names = ("ready", "delayed", "waiting", "paused", "suspects", "leased", "done", "failed")
         return Counts(**dict(zip(names, row, strict=True)))
 
+    async def suspects(self) -> int:
+        """How many jobs wait for a worker of their own, counted up to 100."""
+        return int(await self._store.look(lambda db: db.execute(sql("suspects")).fetchone()[0]))
+
     async def workers(self) -> list[WorkerSeen]:
         """Workers whose beats are known."""
         return await self._store.look(self._workers)

@@ -11,6 +11,13 @@ from penstock.model.jobs import PRIORITY_MAX
 from penstock.model.standing import PauseScope
 
 
+def anything_due(db: sqlite3.Connection, now: float) -> tuple[bool, float | None]:
+    """Is there something to promote, and when is the next one due?"""
+    nearest = db.execute(sql("promote_next")).fetchone()
+    due_now = bool(db.execute(sql("promote_any"), {"now": iso(now)}).fetchone()[0])
+    return due_now, seconds(nearest[0]) if nearest else None
+
+
 def promote(db: sqlite3.Connection, now: float) -> tuple[int, float | None]:
     """Make due rows ready; how many, and when the next is due (now, if there is more to do at once)."""
     promoted = db.execute(sql("promote_due"), {"now": iso(now)}).rowcount

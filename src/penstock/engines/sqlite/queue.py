@@ -12,6 +12,7 @@ from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.rows import lease_of
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
+from penstock.engines.system.processes import identity
 from penstock.model.errors import ErrorReport, Refused
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import Done, Outcome
@@ -24,6 +25,7 @@ class SqliteQueue:
         self._store = store
         self._rules = store.rules
         self._clock = store.clock
+        self._process = identity()
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
@@ -80,7 +82,13 @@ class SqliteQueue:
 
     async def beat(self, worker: WorkerId, *, concurrency: int) -> None:
         """Say that this worker process is alive and fetching."""
-        known = {"id": worker, "pid": os.getpid(), "host": socket.gethostname(), "concurrency": concurrency}
+        known = {
+            "id": worker,
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "concurrency": concurrency,
+            "process": self._process,
+        }
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(sql("beat"), {**known, "now": iso(self._clock.now())})
@@ -98,16 +106,19 @@ class SqliteQueue:
 
         return await self._store.change(work)
 
-    async def rescue(self) -> list[JobId]:
-        """Take back jobs of dead workers and run-out leases."""
+    async def rescue(self, *, certain: bool = False) -> list[JobId]:
+        """Take back jobs of dead workers and run-out leases; looks first, for there is seldom one."""
 
         def work(db: sqlite3.Connection) -> list[JobId]:
-            rescued = settling.rescue(db, self._clock.now(), self._rules)
+            rescued = settling.rescue(db, self._clock.now(), self._rules, certain=certain)
             if rescued:
                 self._store.announce()
             return [JobId(job_id) for job_id in rescued]
 
-        return await self._store.change(work)
+        found = await self._store.look(
+            lambda db: settling.lost(db, self._clock.now(), self._rules, certain=certain)
+        )
+        return await self._store.change(work) if found else []
 
     async def promote(self) -> float | None:
         """Make due jobs ready; when the next one is due."""
@@ -118,7 +129,11 @@ class SqliteQueue:
                 self._store.announce()
             return due
 
-        return await self._store.change(work)
+        def look(db: sqlite3.Connection) -> tuple[bool, float | None]:
+            return minding.anything_due(db, self._clock.now())
+
+        due_now, nearest = await self._store.look(look)
+        return await self._store.change(work) if due_now else nearest
 
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended jobs older than that."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +10,15 @@ from dataclasses import dataclass
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.submitting import clear_barriers
 from penstock.engines.sqlite.times import iso, iso_or_none, seconds_or_none
+from penstock.engines.system.processes import is_gone
 from penstock.model.errors import ErrorReport
 from penstock.model.jobs import Lease, Operation, Progress, Renewal
 from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
 from penstock.model.rules import Attempt, Rules, Verdict, after_attempt, after_loss, cancelled
 from penstock.model.states import SQL_STATUS, State
+
+FORGET_SECONDS = 3600.0
+"""How long a dead worker is still shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,16 +147,26 @@ def keep_progress(db: sqlite3.Connection, lease: Lease, progress: Progress, now:
     return db.execute(sql("progress"), row).rowcount == 1
 
 
-def rescue(db: sqlite3.Connection, now: float, rules: Rules) -> list[str]:
+def lost(db: sqlite3.Connection, now: float, rules: Rules, *, certain: bool) -> list[tuple[str, bool]]:
+    """Jobs in progress that nobody runs any more, and whether their worker died."""
+    workers = db.execute(sql("rescue_workers")).fetchall()
+    where = {
+        "now": iso(now),
+        "dead_before": iso(now - rules.dead_after_seconds),
+        "gone": json.dumps([worker for worker, process in workers if is_gone(process)]),
+        "certain": certain,
+    }
+    return [(job_id, bool(died)) for job_id, died in db.execute(sql("rescue_find"), where).fetchall()]
+
+
+def rescue(db: sqlite3.Connection, now: float, rules: Rules, *, certain: bool) -> list[str]:
     """Take back what dead workers held and what leases ran out on."""
-    limits = {"now": iso(now), "dead_before": iso(now - rules.dead_after_seconds)}
-    lost = db.execute(sql("rescue_find"), limits).fetchall()
-    for job_id, died in lost:
-        _take_back(db, job_id, now, died=bool(died))
-    if lost:
-        clear_barriers(db, now)
-    db.execute(sql("workers_forget"), {"before": iso(now - 3600 - rules.dead_after_seconds)})
-    return [job_id for job_id, _ in lost]
+    found = lost(db, now, rules, certain=certain)
+    for job_id, died in found:
+        _take_back(db, job_id, now, died=died)
+    clear_barriers(db, now)
+    db.execute(sql("workers_forget"), {"before": iso(now - FORGET_SECONDS - rules.dead_after_seconds)})
+    return [job_id for job_id, _ in found]
 
 
 def leave(db: sqlite3.Connection, worker: str, now: float, rules: Rules, *, died: bool) -> int:

@@ -94,6 +94,7 @@ CREATE TABLE queue_workers (
   worker_id TEXT PRIMARY KEY NOT NULL,
   pid INTEGER NOT NULL,
   host TEXT NOT NULL,
+  process TEXT NOT NULL,              -- tells whether the process still exists; empty where the system cannot say
   concurrency INTEGER NOT NULL,
   started_at TEXT NOT NULL,
   beat_at TEXT NOT NULL

@@ -1,7 +1,9 @@
--- rescue_find (sqlite): attempts whose worker is dead or whose lease ran out. Rows in progress only: few.
+-- rescue_find (sqlite): attempts whose worker is gone or silent, or whose lease ran out. Rows in progress only: few.
 -- Times of workers we do not know were written by hand, in any ISO form: julianday() reads them all.
-SELECT q.queue_id, w.beat_at IS NOT NULL AND w.beat_at < :dead_before
-FROM unified_queue q INDEXED BY idx_unified_queue_worker LEFT JOIN queue_workers w ON w.worker_id = q.worker_id
-WHERE q.status = 'in_progress' AND (w.beat_at < :dead_before OR q.lease_until IS NULL
-  OR julianday(q.lease_until) IS NULL OR julianday(q.lease_until) < julianday(:now))
+SELECT q.queue_id, w.beat_at IS NOT NULL AND (w.beat_at < :dead_before OR gone.value IS NOT NULL)
+FROM unified_queue q INDEXED BY idx_unified_queue_worker
+  LEFT JOIN queue_workers w ON w.worker_id = q.worker_id
+  LEFT JOIN json_each(:gone) gone ON gone.value = q.worker_id
+WHERE q.status = 'in_progress' AND (gone.value IS NOT NULL OR (NOT :certain AND (w.beat_at < :dead_before
+  OR q.lease_until IS NULL OR julianday(q.lease_until) IS NULL OR julianday(q.lease_until) < julianday(:now))))
 ORDER BY q.rowid LIMIT 1000

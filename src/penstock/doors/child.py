@@ -1,0 +1,40 @@
+"""A worker process: `python -m penstock.doors.child`, told what to do on standard input by its supervisor.
+
+The pipe stays open as long as the parent lives; its end is how an orphan learns that it is one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import sys
+import threading
+
+from penstock.doors.logs import set_up_logging
+from penstock.wiring.workers import Orders, serve
+
+
+def main() -> None:
+    """Read the orders, then serve."""
+    pipe = sys.stdin.buffer
+    orders = pickle.load(pipe)  # noqa: S301  # written by our own parent, over a pipe nobody else has
+    if not isinstance(orders, Orders):
+        raise TypeError("standard input holds no orders")
+    set_up_logging(orders.settings.observability.log_level)
+    asyncio.run(_live(orders))
+
+
+async def _live(orders: Orders) -> None:
+    parent_gone = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def listen() -> None:
+        sys.stdin.buffer.read()
+        loop.call_soon_threadsafe(parent_gone.set)
+
+    threading.Thread(target=listen, name="penstock-parent", daemon=True).start()
+    await serve(orders, parent_gone)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Worker processes: a supervisor and the children it starts, each with a crew of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from penstock.engines.system.clock import SystemClock
+from penstock.model.errors import Refused
+from penstock.model.jobs import WorkerId
+from penstock.model.payloads import ItemType
+from penstock.settings import Settings
+from penstock.wiring.store import open_store
+from penstock.work.crew import run_crew
+from penstock.work.handlers import Handlers
+from penstock.work.pace import Pace
+from penstock.work.supervisor import Supervisor
+from penstock.work.worker import Worker
+
+LAST_WORDS_SECONDS = 3.0
+"""How long a child that was told to end at once may take to hand its jobs back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orders:
+    """What a parent tells its child over the pipe between them."""
+
+    settings: Settings
+    worker: WorkerId
+    alone: bool
+    handlers: str | None
+
+
+def run_supervisor(settings: Settings, *, handlers: str | None = None) -> int:
+    """Run worker processes until SIGTERM or SIGINT; `handlers` is `module:name` of a Handlers value."""
+    handlers_named(handlers)  # a mistake should be told here, once, not by every child
+    return asyncio.run(_supervise(settings, handlers))
+
+
+async def _supervise(settings: Settings, handlers: str | None) -> int:
+    async def spawn(worker: WorkerId, alone: bool) -> asyncio.subprocess.Process:
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "penstock.doors.child",
+            stdin=asyncio.subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches the parent alone, which tells its children
+        )
+        orders = Orders(settings=settings, worker=worker, alone=alone, handlers=handlers)
+        if child.stdin is not None:
+            with contextlib.suppress(ConnectionError):  # it died at once; wait() will tell
+                child.stdin.write(pickle.dumps(orders))
+                await child.stdin.drain()
+        return child
+
+    async with open_store(settings) as store:
+        worker = settings.worker
+        supervisor = Supervisor(
+            spawn, store.queue, store.desk, SystemClock(), count=worker.count, grace=worker.grace
+        )
+        _on_signals(supervisor.stop)
+        await supervisor.run()
+    return 0
+
+
+async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
+    """A child's whole life."""
+    settings, clock, pace = orders.settings, SystemClock(), pace_of(orders.settings)
+    async with open_store(settings) as store:
+        worker = Worker(
+            store.queue,
+            handlers_named(orders.handlers),
+            worker_id=orders.worker,
+            concurrency=settings.worker.concurrency,
+            clock=clock,
+            pace=pace,
+            alone=orders.alone,
+        )
+        signals = 0
+
+        def told() -> None:
+            nonlocal signals
+            signals += 1
+            worker.stop(grace=None if signals == 1 else 0.0)
+            if signals == 2:
+                _end_soon()
+
+        _on_signals(told)
+        watch = asyncio.create_task(_end_with_parent(parent_gone, worker))
+        try:
+            await run_crew(worker, store.queue, clock, pace)
+        finally:
+            watch.cancel()
+
+
+async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:
+    """An orphan hands back what it has and goes: nobody is left to look after it."""
+    await parent_gone.wait()
+    worker.stop(grace=0.0)
+    _end_soon()
+
+
+def _end_soon() -> None:
+    """Whatever a handler does, the process is gone a moment later; rescuers have the rest."""
+    asyncio.get_running_loop().call_later(LAST_WORDS_SECONDS, os._exit, 1)
+
+
+def _on_signals(told: Callable[[], None]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, told)
+
+
+def handlers_named(name: str | None) -> Handlers:
+    """The Handlers value at `module:name`; without a name, those this version brings."""
+    if name is None:
+        return Handlers()
+    module, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(import_module(module), attribute or "handlers")
+    except (ImportError, AttributeError, ValueError) as error:
+        raise Refused(f"handlers {name!r} cannot be loaded: {error}", code="ERR_CONFIGURATION") from error
+    if not isinstance(found, Handlers):
+        raise Refused(f"handlers {name!r} is not a Handlers value", code="ERR_CONFIGURATION")
+    return found
+
+
+def pace_of(settings: Settings) -> Pace:
+    """How often things happen, as the settings say."""
+    worker = settings.worker
+    return Pace(
+        beat=worker.heartbeat_interval,
+        dead_after=worker.heartbeat_ttl,
+        look_after=min(1.0, worker.heartbeat_interval),
+        rescue=settings.reaper.interval,
+        grace=worker.grace,
+        prune=settings.retention.interval,
+        keep_done=settings.retention.done,
+        keep_failed=settings.retention.failed,
+        timeout=worker.timeout,
+        timeouts={kind: worker.timeout_for(kind) for kind in ItemType},
+        stall=worker.stall,
+    )

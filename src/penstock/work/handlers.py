@@ -1,0 +1,79 @@
+"""Handlers: what a worker does for an item type and an operation, and what it gives them to work with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import ParamSpec, TypeVar
+
+from penstock.model.errors import LeaseLost, Unavailable
+from penstock.model.jobs import MATRIX, Lease, Operation, Progress
+from penstock.model.outcomes import Outcome
+from penstock.model.payloads import ItemType, Payload
+from penstock.ports.clock import Clock
+from penstock.ports.queue import Queue
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Run:
+    """One attempt under way: its lease, and the ways a handler may speak while it works."""
+
+    def __init__(self, lease: Lease, queue: Queue, clock: Clock) -> None:
+        self.lease = lease
+        self.started = clock.steady()
+        self.heard = self.started
+        """When the handler last showed that it is getting on."""
+        self._queue = queue
+        self._clock = clock
+
+    @property
+    def payload(self) -> Payload:
+        """What the job is about."""
+        return self.lease.payload
+
+    async def progress(self, done: int, total: int | None = None) -> None:
+        """Keep n of m with the job; raises LeaseLost when the job is no longer ours."""
+        self.heard = self._clock.steady()
+        if not await self._queue.progress(self.lease, Progress(done=done, total=total)):
+            raise LeaseLost.of(self.lease.job_id)
+
+    async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run blocking or CPU-heavy code off the loop; the loop must never stand still."""
+        return await asyncio.to_thread(work, *args, **kwargs)
+
+
+Handler = Callable[[Run], Awaitable[Outcome | None]]
+"""Returning None means done; raising a Fault says whose move it is; anything else raised is retried."""
+
+
+class Handlers:
+    """Which handler serves which item type and operation."""
+
+    def __init__(self) -> None:
+        self._table: dict[tuple[ItemType, Operation], Handler] = {}
+
+    def on(self, item_type: ItemType, *ops: Operation) -> Callable[[Handler], Handler]:
+        """Register a handler, for all operations of the type if none is named; as a decorator."""
+
+        def register(handler: Handler) -> Handler:
+            for op in ops or MATRIX[item_type]:
+                if op not in MATRIX[item_type]:
+                    raise ValueError(f"{item_type} does not offer {op}")
+                if (item_type, op) in self._table:
+                    raise ValueError(f"{item_type} {op} has a handler already")
+                self._table[item_type, op] = handler
+            return handler
+
+        return register
+
+    def find(self, item_type: ItemType, op: Operation) -> Handler:
+        """The handler; a job this worker cannot serve is parked for one that can."""
+        handler = self._table.get((item_type, op))
+        if handler is None:
+            raise Unavailable(f"this worker has no handler for {item_type} {op}", code="ERR_HANDLER_MISSING")
+        return handler
+
+    def __len__(self) -> int:
+        return len(self._table)

@@ -1,0 +1,68 @@
+"""The rescuer: takes jobs back from the dead, in every process, all the time.
+
+Whoever has been away itself (stopped, cut off, its clock turned) sees everybody's beats as old. So it
+declares others dead by their silence only after it has reached the store without a break for as long as it
+takes to be dead; a worker process that provably no longer exists needs no such wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from penstock.model.errors import Fault
+from penstock.ports.clock import Clock
+from penstock.ports.queue import Queue
+from penstock.work.pace import Pace, jittered_around
+
+log = logging.getLogger("penstock.rescuer")
+BREAK_SECONDS = 3.0
+"""Longer between two looks means that we were away."""
+CLOCK_SLIP_SECONDS = 1.0
+"""Wall time that moved so much apart from steady time was turned."""
+
+
+class Rescuer:
+    """One endless round."""
+
+    def __init__(self, queue: Queue, clock: Clock, pace: Pace) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._pace = pace
+        self._since = self._seen = clock.steady()
+        self._seen_now = clock.now()
+
+    async def run(self) -> None:
+        """Look, rest, look again."""
+        while True:
+            await asyncio.sleep(jittered_around(self._pace.rescue))
+            await self.look()
+
+    async def look(self) -> None:
+        """One round; a store that cannot be reached breaks the watch."""
+        if self._was_away():
+            self._restart()
+        try:
+            rescued = await self._queue.rescue(certain=not self.may_judge)
+        except Fault as fault:
+            log.warning("cannot rescue: %s", fault.message)
+            self._restart()
+            return
+        for job_id in rescued:
+            log.warning("rescued from a worker that is gone", extra={"job_id": job_id})
+
+    @property
+    def may_judge(self) -> bool:
+        """Have we watched long enough to take silence for death?"""
+        return self._clock.steady() - self._since >= self._pace.dead_after
+
+    def _was_away(self) -> bool:
+        now, steady = self._clock.now(), self._clock.steady()
+        slipped = abs((now - self._seen_now) - (steady - self._seen)) > CLOCK_SLIP_SECONDS
+        away = steady - self._seen > BREAK_SECONDS + self._pace.rescue
+        self._seen, self._seen_now = steady, now
+        return away or slipped
+
+    def _restart(self) -> None:
+        self._since = self._seen = self._clock.steady()
+        self._seen_now = self._clock.now()

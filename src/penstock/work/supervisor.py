@@ -1,0 +1,143 @@
+"""The supervisor: keeps so many worker processes running, and hands a dead one's jobs back at once.
+
+A worker process that dies takes nothing with it: its parent sees it first and gives its jobs back within
+milliseconds, without waiting for its heartbeat to run out. A job that has killed two workers gets a process
+of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from penstock.model.errors import Fault
+from penstock.model.ids import new_worker_id
+from penstock.model.jobs import WorkerId
+from penstock.ports.clock import Clock
+from penstock.ports.desk import Desk
+from penstock.ports.queue import Queue
+from penstock.work.pace import jittered_around
+
+log = logging.getLogger("penstock.supervisor")
+LOOK_SECONDS = 1.0
+PAUSE_MAX = 30.0
+HEALTHY_SECONDS = 60.0
+"""A child that lived so long is started again without a pause."""
+
+
+class Child(Protocol):
+    """A worker process as its parent sees it."""
+
+    @property
+    def pid(self) -> int: ...
+    def send_signal(self, number: int) -> None: ...
+    async def wait(self) -> int: ...
+
+
+Spawn = Callable[[WorkerId, bool], Awaitable[Child]]
+"""Start a worker process under this id; True asks for one that runs a single suspect and ends."""
+
+
+class Supervisor:
+    """One per `penstock worker`; `run` returns when all children are gone."""
+
+    def __init__(
+        self, spawn: Spawn, queue: Queue, desk: Desk, clock: Clock, *, count: int, grace: float
+    ) -> None:
+        self._spawn = spawn
+        self._queue = queue
+        self._desk = desk
+        self._clock = clock
+        self._count = count
+        self._grace = grace
+        self._children: dict[WorkerId, Child] = {}
+        self._stopping = asyncio.Event()
+        self._hurry = False
+
+    async def run(self) -> None:
+        """Start the children and see them through."""
+        posts = [asyncio.create_task(self._post()) for _ in range(self._count)]
+        posts.append(asyncio.create_task(self._watch_suspects()))
+        try:
+            await self._stopping.wait()
+            await self._end(posts)
+        finally:
+            for child in self._children.values():
+                _signal(child, signal.SIGKILL)
+            await asyncio.gather(*posts, return_exceptions=True)
+
+    def stop(self) -> None:
+        """Ask the children to drain; asked again, to end at once."""
+        self._hurry = self._stopping.is_set()
+        self._stopping.set()
+        for child in self._children.values():
+            _signal(child, signal.SIGTERM)
+
+    async def _end(self, posts: list[asyncio.Task[None]]) -> None:
+        deadline = self._clock.steady() + self._grace + 10.0
+        while any(not post.done() for post in posts):
+            if self._hurry:
+                deadline = min(deadline, self._clock.steady() + 5.0)
+                self._hurry = False
+            if self._clock.steady() > deadline:
+                log.error("children did not end in time and are killed")
+                return
+            await asyncio.wait(posts, timeout=0.1)
+
+    async def _post(self) -> None:
+        """Keep one worker process running."""
+        pause = 0.5
+        while not self._stopping.is_set():
+            born = self._clock.steady()
+            await self._serve(alone=False)
+            if self._clock.steady() - born > HEALTHY_SECONDS:
+                pause = 0.5
+            if not self._stopping.is_set():
+                await self._rest(jittered_around(pause))
+                pause = min(pause * 2, PAUSE_MAX)
+
+    async def _watch_suspects(self) -> None:
+        """Give suspects that nobody took a process of their own, one at a time."""
+        while not self._stopping.is_set():
+            await self._rest(LOOK_SECONDS)
+            with contextlib.suppress(Fault):  # the store is away; its workers say so
+                if not self._stopping.is_set() and await self._desk.suspects():
+                    await self._serve(alone=True)
+
+    async def _serve(self, *, alone: bool) -> None:
+        worker = WorkerId(new_worker_id())
+        child = await self._spawn(worker, alone)
+        self._children[worker] = child
+        if self._stopping.is_set():
+            _signal(child, signal.SIGTERM)
+        try:
+            code = await child.wait()
+        finally:
+            del self._children[worker]
+        if code:
+            log.error("worker process %d ended with %d", child.pid, code, extra={"worker_id": worker})
+        await self._hand_back(worker)
+
+    async def _hand_back(self, worker: WorkerId) -> None:
+        """What the child still held when it went; the rescuers' turn comes if the store is away now."""
+        try:
+            count = await self._queue.leave(worker, died=True)
+        except Fault as fault:
+            log.warning("cannot hand back: %s", fault.message, extra={"worker_id": worker})
+            return
+        if count:
+            log.warning("handed back %d jobs of a dead worker", count, extra={"worker_id": worker})
+
+    async def _rest(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+
+def _signal(child: Child, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        child.send_signal(number)

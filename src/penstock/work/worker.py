@@ -1,0 +1,279 @@
+"""The worker: claims as many jobs as it has free slots, runs them, settles together what ends together.
+
+The fetch loop ticks with every turn, also when idle or full; the keeper beats only while it ticks, so a
+worker that no longer fetches is soon seen as dead. Jobs that end in the same turn of the event loop are
+settled together, and the claim for the freed slots goes into the same commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterable
+from enum import Enum, auto
+
+from penstock.model.errors import ErrorReport, Exhausted, Fault, Unavailable, report_of
+from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
+from penstock.model.outcomes import DONE, RELEASE, Outcome, Retry, outcome_of
+from penstock.ports.clock import Clock
+from penstock.ports.queue import Queue
+from penstock.work.handlers import Handlers, Run
+from penstock.work.pace import Pace, jittered_around
+
+log = logging.getLogger("penstock.worker")
+GATHER_SECONDS = 0.005
+"""How long a worker with few free slots waits for more before it asks for jobs."""
+SETTLE_PAUSE_MAX = 2.0
+
+
+class Ending(Enum):
+    """Why a running handler was interrupted."""
+
+    LOST = auto()
+    CANCELLED = auto()
+    SHUTDOWN = auto()
+
+
+class Worker:
+    """One worker of one process; `run` returns when it has been stopped and is empty."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        handlers: Handlers,
+        *,
+        worker_id: WorkerId,
+        concurrency: int,
+        clock: Clock,
+        pace: Pace,
+        alone: bool = False,
+    ) -> None:
+        self.id = worker_id
+        self.concurrency = concurrency
+        self._queue = queue
+        self._handlers = handlers
+        self._clock = clock
+        self._pace = pace
+        self._alone = alone
+        """Take one suspect, run it, and end."""
+        self._runs: dict[JobId, Run] = {}
+        self._tasks: dict[JobId, asyncio.Task[None]] = {}
+        self._endings: dict[JobId, Ending] = {}
+        self._ended: list[tuple[Lease, Outcome]] = []
+        self._settling: set[asyncio.Task[None]] = set()
+        self._unsettled: dict[JobId, Lease] = {}
+        self._exclusive = False
+        self._room = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._grace = pace.grace
+        self._failure: Exception | None = None
+        self.ticked = clock.steady()
+
+    @property
+    def running(self) -> list[Run]:
+        """What runs now."""
+        return list(self._runs.values())
+
+    def held(self) -> list[Lease]:
+        """Leases to look after: running ones still within their limits, and ended ones not yet settled."""
+        now = self._clock.steady()
+        return [run.lease for run in self.running if self._within_limits(run, now)] + list(
+            self._unsettled.values()
+        )
+
+    def stop(self, grace: float | None = None) -> None:
+        """Claim no more; running jobs get `grace` seconds to end. May be called again with less."""
+        if grace is not None:
+            self._grace = grace
+        self._stopping.set()
+        self._room.set()
+
+    async def run(self) -> None:
+        """Fetch and run until stopped, then drain."""
+        await self._queue.beat(self.id, concurrency=self.concurrency)
+        try:
+            await self._fetch()
+        finally:
+            await self._drain()
+            handed_back = await self._queue.leave(self.id)
+            log.info("worker left, %d jobs handed back", handed_back, extra={"worker_id": self.id})
+        if self._failure is not None:
+            raise self._failure
+
+    def renewed(self, renewals: Iterable[Renewal]) -> None:
+        """What the keeper learnt: interrupt what was lost or cancelled."""
+        for renewal in renewals:
+            if not renewal.held:
+                self._interrupt(renewal.job_id, Ending.LOST)
+            elif renewal.cancel_code is not None:
+                self._interrupt(renewal.job_id, Ending.CANCELLED)
+
+    def _within_limits(self, run: Run, now: float) -> bool:
+        if now - run.started > self._pace.timeout_for(run.lease.item_type) + self._pace.look_after:
+            return False
+        return not self._pace.stall or now - run.heard <= self._pace.stall
+
+    def _interrupt(self, job_id: JobId, ending: Ending) -> None:
+        task = self._tasks.get(job_id)
+        if task is not None and job_id not in self._endings:
+            self._endings[job_id] = ending
+            task.cancel()
+
+    async def _fetch(self) -> None:
+        pause = 0.1
+        while not self._stopping.is_set():
+            try:
+                await self._turn()
+            except (Unavailable, Exhausted) as fault:
+                # No tick: a worker that cannot reach the store must not look alive.
+                log.warning("cannot fetch: %s", fault.message, extra={"worker_id": self.id})
+                await self._rest(jittered_around(pause))
+                pause = min(pause * 2, 5.0)
+            else:
+                self.ticked = self._clock.steady()
+                pause = 0.1
+
+    async def _turn(self) -> None:
+        free = self._free()
+        if not free:
+            return await self._wait_for_room(self._pace.idle)
+        if free < self.concurrency // 2:
+            await self._wait_for_room(GATHER_SECONDS)
+            free = self._free() or free
+        idle = not self._runs and not self._unsettled
+        leases = await self._queue.claim(self.id, 1 if self._alone else free, idle=idle)
+        if self._stopping.is_set():
+            return self._give_back(leases)
+        for lease in leases:
+            self._start(lease)
+        if self._alone:
+            self.stop()
+        elif len(leases) < free:
+            await self._wait_for_news()
+
+    def _free(self) -> int:
+        if self._exclusive or len(self._unsettled) > self.concurrency:
+            return 0
+        return self.concurrency - len(self._runs)
+
+    async def _wait_for_room(self, seconds: float) -> None:
+        self._room.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._room.wait()
+
+    async def _wait_for_news(self) -> None:
+        """Until something may have arrived, or the worker is stopped; a turn at least every idle second."""
+        arrival = asyncio.ensure_future(self._queue.arrival(self._pace.idle))
+        stopped = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({arrival, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiter in (arrival, stopped):
+                waiter.cancel()
+            await asyncio.gather(arrival, stopped, return_exceptions=True)
+
+    async def _rest(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+    def _start(self, lease: Lease) -> None:
+        self._exclusive = self._exclusive or lease.alone
+        self._runs[lease.job_id] = Run(lease, self._queue, self._clock)
+        self._tasks[lease.job_id] = asyncio.create_task(self._attempt(self._runs[lease.job_id]))
+
+    async def _attempt(self, run: Run) -> None:
+        lease = run.lease
+        limit = self._pace.timeout_for(lease.item_type)
+        try:
+            handler = self._handlers.find(lease.item_type, lease.op)
+            async with asyncio.timeout(limit) as clock:
+                outcome = await handler(run) or DONE
+        except asyncio.CancelledError:
+            outcome = self._interrupted(lease.job_id)
+        except TimeoutError as error:
+            outcome = self._timed_out(limit) if clock.expired() else outcome_of(report_of(error))
+        except Fault as fault:
+            outcome = outcome_of(fault.report(), fault.retry_after)
+        except Exception as error:
+            log.exception("handler failed", extra={"job_id": lease.job_id, "worker_id": self.id})
+            outcome = outcome_of(report_of(error))
+        self._finish(lease, outcome)
+
+    def _timed_out(self, limit: float) -> Outcome:
+        return Retry(ErrorReport(code="ERR_TIMEOUT", message=f"the handler ran longer than {limit:g} s"))
+
+    def _interrupted(self, job_id: JobId) -> Outcome:
+        """A cancelled job is released: the queue itself turns that into its end, for it knows the reason."""
+        if job_id not in self._endings:  # the handler cancelled itself
+            return Retry(
+                ErrorReport(code="ERR_HANDLER_FAILED", message="the handler was cancelled from inside")
+            )
+        return RELEASE
+
+    def _finish(self, lease: Lease, outcome: Outcome) -> None:
+        job_id = lease.job_id
+        del self._runs[job_id], self._tasks[job_id]
+        if lease.alone:
+            self._exclusive = False
+        self._room.set()
+        if self._endings.pop(job_id, None) is Ending.LOST:
+            log.info("lease lost, result dropped", extra={"job_id": job_id, "worker_id": self.id})
+            return
+        self._unsettled[job_id] = lease
+        if not self._ended:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._ended.append((lease, outcome))
+
+    def _give_back(self, leases: list[Lease]) -> None:
+        for lease in leases:
+            self._unsettled[lease.job_id] = lease
+        if leases:
+            self._settle_soon([(lease, RELEASE) for lease in leases])
+
+    def _flush(self) -> None:
+        ends, self._ended = self._ended, []
+        self._settle_soon(ends)
+
+    def _settle_soon(self, ends: list[tuple[Lease, Outcome]]) -> None:
+        task = asyncio.create_task(self._settle(ends))
+        self._settling.add(task)
+        task.add_done_callback(self._settling.discard)
+
+    async def _settle(self, ends: list[tuple[Lease, Outcome]]) -> None:
+        """Settle, again and again while the store is away: the result of work done must not be lost."""
+        pause = 0.05
+        try:
+            while True:
+                try:
+                    await self._queue.settle(ends)
+                except (Unavailable, Exhausted) as fault:
+                    log.warning("cannot settle yet: %s", fault.message, extra={"worker_id": self.id})
+                    await asyncio.sleep(jittered_around(pause))
+                    pause = min(pause * 2, SETTLE_PAUSE_MAX)
+                else:
+                    return
+        except Exception as error:
+            self._failure = error
+            self.stop(grace=0.0)
+        finally:
+            for lease, _ in ends:
+                self._unsettled.pop(lease.job_id, None)
+            self._room.set()
+
+    async def _drain(self) -> None:
+        """Let running jobs end within the grace, interrupt the rest, and settle all before returning."""
+        deadline = self._clock.steady() + self._grace
+        while self._tasks and self._clock.steady() < deadline:
+            self.ticked = self._clock.steady()
+            await self._wait_for_room(min(0.1, self._pace.idle))
+            deadline = min(deadline, self._clock.steady() + self._grace)
+        for job_id in list(self._tasks):
+            self._interrupt(job_id, Ending.SHUTDOWN)
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=5.0)
+        await asyncio.sleep(0)  # let the last ones reach _flush
+        if self._settling:
+            await asyncio.wait(self._settling, timeout=5.0)
