@@ -11,6 +11,7 @@ collection or type are met once, set aside, and not met again until resumed.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
@@ -106,10 +107,9 @@ def _take(
         return Taken([], {})
     stamp = iso(now)
     until = {kind: now + rules.lease_for(ItemType(kind)) for kind in {row.item_type for row in rows}}
-    stamps = {kind: iso(at) for kind, at in until.items()}
-    db.executemany(
-        sql("claim_take"), [(stamps[row.item_type], worker, stamp, stamp, row.rowid) for row in rows]
-    )
+    for kind, at in until.items():
+        chosen = json.dumps([row.rowid for row in rows if row.item_type == kind])
+        db.execute(sql("claim_take"), {"until": iso(at), "worker": worker, "now": stamp, "rows": chosen})
     db.execute(sql("claim_counted"), (len(rows),))
     return Taken(rows, until, alone)
 

@@ -37,36 +37,22 @@ def settle(
     db: sqlite3.Connection, ends: Sequence[tuple[Lease, Outcome]], now: float, rules: Rules
 ) -> list[bool]:
     """End attempts; False for those whose lease was lost."""
-    kept = _settle_all_done(db, ends, now)
-    if kept is None:
-        kept = [_settle_one(db, lease, outcome, now, rules) for lease, outcome in ends]
+    done = {lease.job_id: lease.token for lease, outcome in ends if isinstance(outcome, Done)}
+    settled: set[str] = set()
+    if done:
+        where = {"now": iso(now), "ends": json.dumps(done)}
+        settled = {job_id for (job_id,) in db.execute(sql("settle_done"), where).fetchall()}
+    kept = [
+        lease.job_id in settled and done[lease.job_id] == lease.token
+        if isinstance(outcome, Done)
+        else _settle_one(db, lease, outcome, now, rules)
+        for lease, outcome in ends
+    ]
     clear_barriers(db, now)
     return kept
 
 
-def _settle_all_done(
-    db: sqlite3.Connection, ends: Sequence[tuple[Lease, Outcome]], now: float
-) -> list[bool] | None:
-    """The common case in one call: all succeeded and all leases are held. None if it is not that case."""
-    if not all(isinstance(outcome, Done) for _, outcome in ends):
-        return None
-    stamp = iso(now)
-    db.execute("SAVEPOINT done")
-    done = db.executemany(
-        sql("settle_done"), [(stamp, stamp, lease.job_id, lease.token) for lease, _ in ends]
-    )
-    whole = done.rowcount == len(ends)
-    if not whole:
-        db.execute("ROLLBACK TO done")
-    db.execute("RELEASE done")
-    return [True] * len(ends) if whole else None
-
-
 def _settle_one(db: sqlite3.Connection, lease: Lease, outcome: Outcome, now: float, rules: Rules) -> bool:
-    if isinstance(outcome, Done):
-        stamp = iso(now)
-        row = (stamp, stamp, lease.job_id, lease.token)
-        return db.execute(sql("settle_done"), row).rowcount == 1
     running = _find(db, lease.job_id)
     if running is None or running.token != lease.token:
         return False

@@ -46,7 +46,7 @@ class SqliteStore:
         self.path = path
         self.rules = rules
         self.clock = clock
-        self._busy_seconds = busy_seconds
+        self._patience = busy_seconds + 5.0
         self._news = False
         run = path.parent / "run"
 
@@ -74,11 +74,11 @@ class SqliteStore:
                 self.announce()
             return result
 
-        return await self.change(run, timeout=timeout)
+        return await self._writer.write(run, timeout or self._patience, isolated=True)
 
     async def change(self, work: Callable[[sqlite3.Connection], T], *, timeout: float | None = None) -> T:
         """Run an engine's own statements in the next group commit."""
-        return await self._writer.write(work, timeout or self._busy_seconds + 5.0)
+        return await self._writer.write(work, timeout or self._patience)
 
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a read beside the writer, on what is committed."""

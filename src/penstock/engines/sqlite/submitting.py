@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, iso_or_none
@@ -15,6 +16,9 @@ from penstock.model.jobs import Accepted, BatchId, JobId, NewJob, Operation, Rec
 from penstock.model.payloads import ItemType
 from penstock.model.rules import Rules
 from penstock.ports.codec import encode_metadata, encode_payload
+
+PORTIONS = (100, 10, 1)
+"""Rows per INSERT statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,12 @@ def submit(
     """Insert them in one go where nothing is in the way; look at each where something is."""
     stamp = iso(now)
     batched = int(batch is not None)
-    receipts = _insert_all(db, entries, stamp, batched) or [
-        _submit_one(db, entry, stamp, batched) for entry in entries
+    fresh = _insert_all(db, entries, stamp, batched)
+    receipts = [
+        Receipt(job_id=entry.job.id, how=Accepted.CREATED)
+        if entry.job.id in fresh
+        else _submit_one(db, entry, stamp, batched)
+        for entry in entries
     ]
     if batch is not None:
         _join(db, batch, receipts)
@@ -83,20 +91,37 @@ def _row(entry: Entry, stamp: str, batched: int) -> tuple[object, ...]:
     )
 
 
-def _insert_all(
-    db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, batched: int
-) -> list[Receipt] | None:
-    ids = json.dumps([entry.job.id for entry in entries])
-    if db.execute(sql("alias_any"), {"ids": ids}).fetchone()[0]:
-        return None
-    db.execute("SAVEPOINT bulk")
-    done = db.executemany(sql("submit_insert"), [_row(entry, stamp, batched) for entry in entries])
-    if done.rowcount != len(entries):
-        db.execute("ROLLBACK TO bulk")
-    db.execute("RELEASE bulk")
-    if done.rowcount != len(entries):
-        return None
-    return [Receipt(job_id=entry.job.id, how=Accepted.CREATED) for entry in entries]
+def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, batched: int) -> set[JobId]:
+    """Insert what meets no conflict; the ids that were new.
+
+    Many rows share one statement, because SQLite copies each page it touches once a statement. Where a delete
+    is among them the order matters too much: each is then looked at in turn.
+    """
+    ids = [entry.job.id for entry in entries]
+    if any(entry.job.op is Operation.DELETE for entry in entries) or _any_alias(db, ids):
+        return set()
+    newest = db.execute(sql("submit_newest")).fetchone()[0]
+    inserted, at = 0, 0
+    for portion in PORTIONS:
+        while len(entries) - at >= portion:
+            values = [value for entry in entries[at : at + portion] for value in _row(entry, stamp, batched)]
+            inserted += db.execute(_insert_statement(portion), values).rowcount
+            at += portion
+    if inserted == len(entries):
+        return set(ids)
+    return {JobId(job_id) for (job_id,) in db.execute(sql("submit_since"), (newest,))}
+
+
+def _any_alias(db: sqlite3.Connection, ids: list[JobId]) -> bool:
+    return bool(db.execute(sql("alias_any"), {"ids": json.dumps(ids)}).fetchone()[0])
+
+
+@cache
+def _insert_statement(rows: int) -> str:
+    """submit_insert for so many rows."""
+    text = sql("submit_insert")
+    begin, end = text.index("(?"), text.index("?)") + 2
+    return text[:begin] + ", ".join([text[begin:end]] * rows) + text[end:]
 
 
 def _submit_one(db: sqlite3.Connection, entry: Entry, stamp: str, batched: int) -> Receipt:

@@ -1,0 +1,1 @@
+"""Legacy queues in SQLite files of other programs: read as they are, marked, and dropped when told to."""
