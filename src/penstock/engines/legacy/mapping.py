@@ -88,16 +88,16 @@ class _Reading:
 
     def time(self, role: Role) -> float | None:
         found = time_of(self.raw(role))
-        if found is None and self.text(role) is not None and number_of(self.raw(role)) != 0:
-            # Old releases kept a path where later ones keep the time of the next try.
-            if role is not Role.DUE:
-                self.note("unreadable time", f"{role} {self.text(role)!r:.60}")
+        absent = self.text(role) is None or number_of(self.raw(role)) == 0
+        # Old releases kept a path where later ones keep the time of the next try.
+        if found is None and not absent and role is not Role.DUE:
+            self.note("unreadable time", f"{role} {_cut(self.text(role))}")
         return found
 
     def count(self, role: Role, default: int, most: int) -> int:
         found, changed = whole_between(self.raw(role), 0, most)
         if changed:
-            self.note("count put right", f"{role} {self.text(role)!r:.60} is not 0 to {most:,}")
+            self.note("count put right", f"{role} {_cut(self.text(role))} is not 0 to {most:,}")
         return default if found is None else found
 
     def note(self, reason: str, detail: str) -> None:
@@ -110,11 +110,13 @@ def job_of(row: LegacyRow, *, source: str, now: float, rules: Rules) -> Mapped |
     try:
         word = word_of(reading.raw(Role.STATUS)) or "pending"
         if word not in STATUS_WORDS:
-            return Skip(row=row.shown, reason="unknown status", detail=f"status {word!r:.60}")
+            return Skip(row=row.shown, reason="unknown status", detail=f"status {_cut(word)}")
         job = _new_job(reading, source, now)
         return Mapped(_with_history(reading, job, word, now, rules), reading.notes)
     except Refused as refused:
         return Skip(row=row.shown, reason=refused.code, detail=refused.message)
+    except UnicodeEncodeError:
+        return Skip(row=row.shown, reason="ERR_PAYLOAD_INVALID", detail="a tag is not valid text")
 
 
 def _new_job(reading: _Reading, source: str, now: float) -> NewJob:
@@ -177,22 +179,20 @@ def _file(reading: _Reading) -> File:
     path = reading.text(Role.PATH) or ""
     # Without `..` the plain form names the same file whatever links there are.
     if path.startswith("/") and ".." not in path.split("/") and posixpath.normpath(path) != path:
-        reading.note("path put in its plain form", f"{path!r:.100}")
+        reading.note("path put in its plain form", f"{_cut(path)}")
         path = posixpath.normpath(path)
     size, _ = whole_between(reading.raw(Role.SIZE), 0, 1 << 62)
     digest = reading.text(Role.FILE_HASH)
     if digest is not None and _refused(file_path="/", file_hash=digest):
-        reading.note("label left out", f"file_hash {digest!r:.60}")
+        reading.note("label left out", f"file_hash {_cut(digest)}")
         digest = None
-    return File(
-        file_path=path, file_type=_label(reading, Role.FILE_TYPE), file_hash=digest, size_bytes=size
-    )
+    return File(file_path=path, file_type=_label(reading, Role.FILE_TYPE), file_hash=digest, size_bytes=size)
 
 
 def _label(reading: _Reading, role: Role) -> str | None:
     label = reading.text(role)
     if label is not None and _refused(file_path="/", file_type=label):
-        reading.note("label left out", f"{role} {label!r:.60}")
+        reading.note("label left out", f"{role} {_cut(label)}")
         return None
     return label
 
@@ -213,12 +213,12 @@ def _operation(reading: _Reading) -> Operation:
 def _priority(reading: _Reading) -> int:
     raw = reading.raw(Role.PRIORITY)
     word = word_of(raw)
-    if word in PRIORITY_WORDS:
+    if word is not None and word in PRIORITY_WORDS:
         return PRIORITY_WORDS[word]
     found, changed = whole_between(raw, 0, PRIORITY_MAX)
     value = PRIORITY_NAMES["normal"] if found is None else found
     if changed:
-        reading.note("priority put right", f"priority {text_of(raw)!r:.60} became {value}")
+        reading.note("priority put right", f"priority {_cut(text_of(raw))} became {value}")
     return value
 
 
@@ -236,3 +236,8 @@ def _metadata(reading: _Reading) -> Mapping[str, object]:
         return {}
     reading.note("metadata wrapped", "it was not a JSON object and is kept as one named legacy")
     return {"legacy": found}
+
+
+def _cut(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,4 +1,4 @@
-"""Single values of a legacy row, read with good will: numbers as text, several kinds of time, words for states."""
+"""Single values of a legacy row, read with good will: numbers as text, kinds of time, words for states."""
 
 from __future__ import annotations
 

@@ -1,0 +1,163 @@
+"""Taking over jobs from a legacy queue.
+
+They are written as rows, not submitted: a submit makes a new waiting job, and here states, retries, errors
+and times are kept. What a submit promises still holds. One waiting job per key: a row that meets one is
+content with it, and hands its operation on if its intent is the later one. Once per row: each is remembered
+in the transaction that takes it, and for good, so a job that was pruned does not come back to run again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from penstock.engines.sqlite import submitting
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso, iso_or_none, seconds
+from penstock.model.legacy import Adoption, LegacyJob, Standin, Taken
+from penstock.model.states import SQL_STATUS, State
+
+Adopted = tuple[Adoption, str]
+"""What became of a row, and the words to it."""
+
+
+def adopt(db: sqlite3.Connection, rows: Sequence[LegacyJob], now: float) -> list[Adopted]:
+    """Take over rows that were not taken over before."""
+    db.execute(sql("adopt_memory"))
+    known = _known(db, rows)
+    return [_adopt_one(db, row, known, now) for row in rows]
+
+
+def foresee(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> list[Adopted]:
+    """What `adopt` would do, of rows that do not meet each other; changes nothing."""
+    queue, memory = db.execute(sql("adopt_ready")).fetchone()
+    known = _known(db, rows) if memory else {}
+    found: list[Adopted] = []
+    for row in rows:
+        waiting = _waiting(db, row) if queue else None
+        if row.job.id in known:
+            found.append(_again(row, known[row.job.id]))
+        elif waiting is not None:
+            found.append((Adoption.WAITING, f"job {waiting[0]} waits for the same"))
+        else:
+            found.append((Adoption.TAKEN, ""))
+    return found
+
+
+def compare(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> dict[str, Taken]:
+    """What is remembered of rows, by the id of the job each became; rows nobody took over are absent."""
+    _, memory = db.execute(sql("adopt_ready")).fetchone()
+    if not memory:
+        return {}
+    return {found[0]: _taken(found) for found in db.execute(sql("adopt_compare"), {"ids": _ids(rows)})}
+
+
+def _adopt_one(db: sqlite3.Connection, row: LegacyJob, known: dict[str, str], now: float) -> Adopted:
+    if row.job.id in known:
+        return _again(row, known[row.job.id])
+    known[row.job.id] = row.named
+    if _inserted(db, row, now):
+        return Adoption.TAKEN, ""
+    waiting = _waiting(db, row)
+    if waiting is None:
+        return Adoption.CLASH, f"job {row.job.id} is there and did not come from a legacy row"
+    doomed = db.execute(sql("submit_doomed"), {"id": waiting[0], "now": iso(now)}).rowcount
+    if doomed and _inserted(db, row, now):
+        return Adoption.TAKEN, ""
+    return _joined(db, row, waiting, now)
+
+
+def _inserted(db: sqlite3.Connection, row: LegacyJob, now: float) -> bool:
+    if not db.execute(sql("adopt_insert"), _columns(row)).rowcount:
+        return False
+    _remember(db, row, None, now)
+    return True
+
+
+def _joined(db: sqlite3.Connection, row: LegacyJob, waiting: tuple[str, str, str], now: float) -> Adopted:
+    job_id, op, created_at = waiting
+    hands_on = op != row.job.op and row.created_at >= seconds(created_at)
+    if hands_on:
+        entry = submitting.Entry(row.job, row.key, row.payload_json, row.metadata_json)
+        submitting.submit(db, [entry], now)
+    _remember(db, row, job_id, now)
+    change = f" and now does {row.job.op}, which came later" if hands_on else ""
+    return Adoption.WAITING, f"job {job_id} waits for the same{change}"
+
+
+def _again(row: LegacyJob, named: str) -> Adopted:
+    if named == row.named:
+        return Adoption.KNOWN, ""
+    return Adoption.CLASH, (
+        "a row with this id was taken over before and named something else; "
+        "if this is another legacy database, give it a name with --name"
+    )
+
+
+def _known(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> dict[str, str]:
+    return dict(db.execute(sql("adopt_known"), {"ids": _ids(rows)}).fetchall())
+
+
+def _waiting(db: sqlite3.Connection, row: LegacyJob) -> tuple[str, str, str] | None:
+    if row.state is not State.READY:
+        return None
+    found: tuple[str, str, str] | None = db.execute(
+        sql("adopt_waiting"), {"key": row.key, "tenant": row.job.tenant}
+    ).fetchone()
+    return found
+
+
+def _remember(db: sqlite3.Connection, row: LegacyJob, joined: str | None, now: float) -> None:
+    db.execute(sql("adopt_remember"), {"row": row.job.id, "joined": joined, "named": row.named, "at": now})
+
+
+def _ids(rows: Sequence[LegacyJob]) -> str:
+    return json.dumps([row.job.id for row in rows])
+
+
+def _columns(row: LegacyJob) -> dict[str, object]:
+    job = row.job
+    return {
+        "id": job.id,
+        "item_type": job.item_type,
+        "op": job.op,
+        "tenant": job.tenant,
+        "collection": job.collection,
+        "priority": job.priority,
+        "status": SQL_STATUS[row.state],
+        "created_at": iso(row.created_at),
+        "updated_at": iso(row.updated_at),
+        "key": row.key,
+        "payload": row.payload_json,
+        "retry_count": row.retry_count,
+        "max_retries": job.max_retries,
+        "error_message": row.error_message,
+        "last_error_at": iso_or_none(row.last_error_at),
+        "branch": job.branch,
+        "metadata": row.metadata_json,
+        "due": iso_or_none(job.run_at) if row.state is State.READY else None,
+        "started_at": iso_or_none(row.started_at),
+        "finished_at": iso_or_none(row.finished_at),
+        "error_code": row.error_code,
+    }
+
+
+def _taken(found: tuple[object, ...]) -> Taken:
+    _, named, taken_at, joined, status, op, tenant, collection, payload, retries, error, updated, token = (
+        found
+    )
+    job = None
+    if status is not None:
+        job = Standin(
+            status=str(status),
+            op=str(op),
+            tenant=str(tenant),
+            collection=str(collection),
+            payload_json=str(payload),
+            retry_count=int(str(retries)),
+            error_message=None if error is None else str(error),
+            updated_at=seconds(str(updated)),
+            attempts=int(str(token)),
+        )
+    return Taken(named=str(named), taken_at=float(str(taken_at)), joined=bool(joined), job=job)
