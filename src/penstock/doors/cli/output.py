@@ -1,0 +1,95 @@
+"""Where words go: data to stdout, talk to stderr; nothing a document holds can steer the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+# Control characters of both sets, and those that break or turn around a line.
+_UNRULY = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_RAW_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str) -> str:
+    """The text on one line, with every character that could act on a terminal written out."""
+    return _UNRULY.sub(lambda found: _escaped(found[0]), text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def talk(text: str) -> None:
+    """A line for the person, beside the data."""
+    click.echo(text, err=True)
+
+
+def line(*cells: object) -> None:
+    """One line of data: cells parted by tabs, an absent one empty."""
+    click.echo("\t".join("" if cell is None else clean(str(cell)) for cell in cells))
+
+
+def lines(rows: Iterable[Iterable[object]]) -> None:
+    """Several of them."""
+    for row in rows:
+        line(*row)
+
+
+def document(value: object) -> None:
+    """The one JSON document of a command: indented for eyes, on one line for programs."""
+    click.echo(json_text(value, indent=2 if on_terminal() else None))
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """JSON that is safe to print; names stay readable in any language."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def on_terminal() -> bool:
+    """Whether a person watches stdout."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def console() -> Console:
+    """The terminal as rich sees it."""
+    from rich.console import Console
+
+    return Console(file=sys.stdout, highlight=False, soft_wrap=False)
+
+
+def draw(*pieces: RenderableType) -> None:
+    """Show tables and text on the terminal."""
+    screen = console()
+    for piece in pieces:
+        screen.print(piece)
+
+
+def settle_streams() -> None:
+    """Let no character stop the output, whatever the locale can write."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def flush() -> None:
+    """Push everything out while an error can still be told."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def silence() -> None:
+    """The reader has gone: let the rest, and the flush at exit, run into nothing."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,101 @@
+"""The whole queue at one moment, gathered once and shown as a document, as lines or as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penstock.doors.cli.facts import count_facts, job_facts, pause_facts, worker_facts
+from penstock.doors.cli.shapes import OldestFacts, Status
+from penstock.doors.cli.words import Shown, iso, shown
+from penstock.model.jobs import Job
+from penstock.model.standing import Pause, WorkerSeen
+from penstock.model.states import State
+from penstock.ports.clock import Clock
+from penstock.ports.desk import Counts, Desk, Wanted
+
+RUNNING_MAX = 200
+"""Running jobs that are named; more are only counted."""
+OLDEST_LOOK = 200
+"""Ready jobs looked at for the oldest one; with more of them the answer is a lower bound."""
+
+NO_WORKER = "No worker is alive: nothing runs until one is started with: penstock worker"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """What `queue status` shows."""
+
+    now: float
+    counts: Counts
+    workers: list[WorkerSeen]
+    running: list[Job]
+    pauses: list[Pause]
+    oldest: Job | None
+    oldest_is_exact: bool
+
+    @property
+    def alive(self) -> int:
+        """How many workers beat."""
+        return sum(worker.alive for worker in self.workers)
+
+
+async def look(desk: Desk, clock: Clock) -> Overview:
+    """Ask the desk for everything."""
+    counts = await desk.counts()
+    pauses = await desk.pauses()
+    ready = await desk.jobs(Wanted(state=State.READY, limit=OLDEST_LOOK)) if counts.ready else []
+    claimable = [job for job in ready if shown(job, pauses) is Shown.READY]
+    return Overview(
+        now=clock.now(),
+        counts=counts,
+        workers=await desk.workers(),
+        running=await desk.jobs(Wanted(state=State.LEASED, limit=RUNNING_MAX)) if counts.leased else [],
+        pauses=pauses,
+        oldest=min(claimable, key=lambda job: job.created_at, default=None),
+        oldest_is_exact=len(ready) < OLDEST_LOOK,
+    )
+
+
+def status_document(seen: Overview) -> Status:
+    """As a document."""
+    return {
+        "at": iso(seen.now),
+        "counts": count_facts(seen.counts),
+        "workers_alive": seen.alive,
+        "workers": [worker_facts(worker) for worker in seen.workers],
+        "running": [job_facts(job) for job in seen.running],
+        "pauses": [pause_facts(pause) for pause in seen.pauses],
+        "oldest_ready": _oldest(seen),
+    }
+
+
+def _oldest(seen: Overview) -> OldestFacts | None:
+    if seen.oldest is None:
+        return None
+    return {
+        "id": seen.oldest.id,
+        "created_at": iso(seen.oldest.created_at),
+        "exact": seen.oldest_is_exact,
+    }
+
+
+def status_lines(seen: Overview) -> Iterator[tuple[object, ...]]:
+    """As lines: the first word says what a line is about."""
+    yield from count_facts(seen.counts).items()
+    yield "workers_alive", seen.alive
+    if seen.oldest is not None:
+        yield "oldest_ready", seen.oldest.id, iso(seen.oldest.created_at)
+    for worker in seen.workers:
+        word = "alive" if worker.alive else "dead"
+        yield "worker", worker.id, word, worker.running, worker.concurrency, iso(worker.beat_at)
+    for job in seen.running:
+        yield "job", job.id, job.item_type.value, job.op.value, job.worker
+    for pause in seen.pauses:
+        yield "pause", pause.scope.value, pause.name, pause.by, iso(pause.since)
+
+
+def change_line(seen: Overview) -> str:
+    """As one line, the same as long as nothing has changed."""
+    facts = {**count_facts(seen.counts), "workers": seen.alive, "pauses": len(seen.pauses)}
+    return " ".join(f"{name}={count}" for name, count in facts.items())

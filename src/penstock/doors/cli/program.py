@@ -1,0 +1,77 @@
+"""The `penstock` command: where it starts, which commands it has, and how it ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from penstock.doors.cli.exits import Exit, tell
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import Noun
+from penstock.doors.cli.output import flush, settle_streams, silence, talk
+
+COMMANDS = {
+    "queue": "penstock.doors.cli.queue",
+    "worker": "penstock.doors.cli.worker",
+    "run": "penstock.doors.cli.run",
+    "config": "penstock.doors.cli.config",
+    "reference": "penstock.doors.cli.reference",
+}
+"""Every command and the module whose `command` it is; a module is loaded when its command is asked for."""
+
+EXAMPLES = (
+    "penstock worker",
+    'penstock queue submit --type file --payload \'{"file_path": "/data/a.pdf"}\'',
+    "penstock queue status --watch",
+)
+
+
+def _say_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from penstock import __version__
+
+        click.echo(f"penstock {__version__}")
+        ctx.exit()
+
+
+program = Noun(
+    "penstock",
+    help="Documents in, answers out, nothing lost between.",
+    examples=EXAMPLES,
+    members=COMMANDS,
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_say_version,
+            help="Print the version and end.",
+        )
+    ],
+)
+
+
+def main() -> NoReturn:
+    """Run the command line and end with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command; every end of it, good or bad, becomes an exit code here."""
+    settle_streams()
+    try:
+        code = program.main(list(argv), prog_name="penstock", standalone_mode=False, obj=Given())
+        flush()
+    except BrokenPipeError:
+        silence()
+        return Exit.OK
+    except (KeyboardInterrupt, click.Abort):
+        talk("interrupted; what was accepted stays queued, see: penstock queue status")
+        return Exit.INTERRUPTED
+    except Exception as error:  # told to the person, whatever it is
+        return tell(error, as_json="--json" in argv)
+    return code if isinstance(code, int) else Exit.OK

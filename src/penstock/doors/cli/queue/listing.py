@@ -1,0 +1,152 @@
+"""`penstock queue list`, and the choice of jobs that other commands share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.facts import job_facts
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.session import known, with_store
+from penstock.doors.cli.shapes import JobList
+from penstock.doors.cli.values import text
+from penstock.doors.cli.words import CORE, Shown, about, iso, shown, spoken
+from penstock.model.jobs import Job
+from penstock.model.payloads import item_type_named
+from penstock.model.standing import Pause
+from penstock.ports.desk import Desk, Wanted
+
+if TYPE_CHECKING:
+    from penstock.settings import Settings
+    from penstock.wiring.store import Store
+
+LIMIT_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which jobs a command is about."""
+
+    tenant: str | None = None
+    collection: str | None = None
+    item_type: str | None = None
+    error_code: str | None = None
+
+    def wanted(self) -> Wanted:
+        """As the desk is asked."""
+        if self.item_type is not None:
+            item_type_named(self.item_type)
+        return Wanted(
+            tenant=self.tenant,
+            collection=self.collection,
+            item_type=self.item_type,
+            error_code=self.error_code,
+        )
+
+
+def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a choice."""
+    for name, target, words in (
+        ("--error", "error_code", "Only jobs with this error code."),
+        ("--type", "item_type", "Only jobs of this item type."),
+        ("--collection", "collection", "Only jobs of this collection."),
+        ("--tenant", "tenant", "Only jobs of this tenant."),
+    ):
+        function = click.option(name, target, type=text, help=words)(function)
+    return function
+
+
+@verb(
+    "list",
+    examples=(
+        "penstock queue list --state failed --error ERR_TIMEOUT",
+        "penstock queue list --tenant acme --limit 10 --json",
+    ),
+    shape=JobList,
+)
+@click.option("--state", type=click.Choice([*Shown]), help="Only jobs in this state.")
+@choosing
+@click.option(
+    "--limit",
+    type=click.IntRange(1, LIMIT_MAX),
+    default=50,
+    show_default=True,
+    help="Jobs on a page.",
+)
+@click.option("--before", type=text, metavar="JOB", help="Only jobs older than this one: the next page.")
+@click.pass_obj
+def list_jobs(
+    given: Given, /, state: str | None, limit: int, before: str | None, **choice: str | None
+) -> None:
+    """Show jobs, newest first."""
+    list_page(given, Choice(**choice), None if state is None else Shown(state), limit, before)
+
+
+def list_page(given: Given, choice: Choice, state: Shown | None, limit: int, before: str | None) -> None:
+    """Print a page of jobs, and how to get the next."""
+
+    async def work(store: Store, _: Settings) -> tuple[list[Job], list[Pause]]:
+        desk = store.desk
+        start = None if before is None else (await known(desk, before)).id
+        pauses = await desk.pauses()
+        return await _page(desk, replace(choice.wanted(), before=start), state, limit + 1, pauses), pauses
+
+    found, pauses = with_store(given, work)
+    jobs = found[:limit]
+    _print(given, jobs, pauses, jobs[-1].id if len(found) > limit else None)
+
+
+async def _page(
+    desk: Desk, wanted: Wanted, state: Shown | None, limit: int, pauses: Sequence[Pause]
+) -> list[Job]:
+    """Up to `limit` jobs; a shown state may be a part of a core state, so others are passed over."""
+    if state is None:
+        return await desk.jobs(replace(wanted, limit=limit))
+    found: list[Job] = []
+    for core in CORE[state]:
+        part: list[Job] = []
+        page = await desk.jobs(replace(wanted, state=core, limit=limit))
+        while page and len(part) < limit:
+            part += [job for job in page if shown(job, pauses) is state]
+            page = await desk.jobs(replace(wanted, state=core, limit=limit, before=page[-1].id))
+        found += part
+    # Each part comes newest first; so does the whole.
+    return sorted(found, key=lambda job: (job.created_at, job.id), reverse=True)[:limit]
+
+
+def _print(given: Given, jobs: Sequence[Job], pauses: Sequence[Pause], next_before: str | None) -> None:
+    if given.as_json:
+        output.document(JobList(jobs=[job_facts(job, pauses) for job in jobs], next_before=next_before))
+        return
+    if output.on_terminal() and jobs:
+        from penstock.doors.cli import tables
+
+        output.draw(tables.job_table(jobs, pauses, time.time()))
+    else:
+        output.lines(_line(job, pauses) for job in jobs)
+    if not jobs:
+        output.talk("no such jobs")
+    if next_before is not None:
+        output.talk(f"there are more: --before {next_before}")
+
+
+def _line(job: Job, pauses: Sequence[Pause]) -> tuple[object, ...]:
+    code = None if job.error is None else job.error.code
+    where = job.tenant, job.collection
+    return (
+        job.id,
+        spoken(job, pauses),
+        job.priority,
+        job.item_type.value,
+        job.op.value,
+        *where,
+        iso(job.created_at),
+        code,
+        about(job),
+    )

@@ -1,0 +1,68 @@
+"""`penstock queue show` and `penstock queue explain`: everything about one job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.facts import explained, job_details
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.session import known, with_store
+from penstock.doors.cli.shapes import Explained, JobDetails
+from penstock.doors.cli.values import text
+from penstock.model.jobs import JobId
+from penstock.model.standing import Standing
+
+if TYPE_CHECKING:
+    from penstock.settings import Settings
+    from penstock.wiring.store import Store
+
+
+@verb("show", examples=("penstock queue show JOB", "penstock queue show JOB --json"), shape=JobDetails)
+@click.argument("job", type=text)
+@click.pass_obj
+def show(given: Given, job: str) -> None:
+    """Show everything about one job: its payload, its error and what to do about it."""
+    show_job(given, job)
+
+
+def show_job(given: Given, job_id: str) -> None:
+    """Print one job whole."""
+
+    async def work(store: Store, _: Settings) -> JobDetails:
+        return job_details(await known(store.desk, job_id), await store.desk.pauses())
+
+    details = with_store(given, work)
+    if given.as_json:
+        output.document(details)
+    elif output.on_terminal():
+        from penstock.doors.cli import tables
+
+        output.draw(tables.details(details))
+    else:
+        output.lines((name, _cell(value)) for name, value in details.items() if value is not None)
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else output.json_text(value)
+
+
+@verb(
+    "explain", examples=("penstock queue explain JOB", "penstock queue explain JOB --json"), shape=Explained
+)
+@click.argument("job", type=text)
+@click.pass_obj
+def explain(given: Given, job: str) -> None:
+    """Say in a sentence why a job is not done, or how it ended."""
+
+    async def work(store: Store, _: Settings) -> Standing:
+        return await store.desk.standing(JobId(job))
+
+    found = explained(with_store(given, work))
+    if given.as_json:
+        output.document(found)
+    else:
+        output.line(found["sentence"])

@@ -1,0 +1,102 @@
+"""`penstock queue status`: the queue at a glance, once or for as long as someone watches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.overview import NO_WORKER, Overview, change_line, look, status_document, status_lines
+from penstock.doors.cli.session import with_store
+from penstock.doors.cli.shapes import Status
+from penstock.doors.cli.values import interval as interval_of
+from penstock.doors.cli.words import iso
+
+if TYPE_CHECKING:
+    from penstock.wiring.store import Store
+
+
+@verb(
+    "status",
+    examples=(
+        "penstock queue status",
+        "penstock queue status --watch",
+        "penstock queue status --watch --json | jq .counts.ready",
+    ),
+    shape=Status,
+)
+@click.option("--watch", is_flag=True, help="Go on until Ctrl-C: redraw, or print a line per change.")
+@click.option(
+    "--interval",
+    type=interval_of,
+    default="1s",
+    show_default=True,
+    metavar="DURATION",
+    help="Time between two looks.",
+)
+@click.pass_obj
+def status(given: Given, watch: bool, interval: float) -> None:
+    """How much there is to do, who works, and what is held back."""
+    if not watch:
+        with_store(given, lambda store, _: _once(store, given))
+        return
+    try:
+        with_store(given, lambda store, _: _watch(store, given, interval))
+    except KeyboardInterrupt:
+        return  # the person has seen enough
+
+
+async def _once(store: Store, given: Given) -> None:
+    seen = await look(store.desk, store.clock)
+    if given.as_json:
+        output.document(status_document(seen))
+    elif output.on_terminal():
+        from penstock.doors.cli import tables
+
+        output.draw(tables.status(seen))
+    else:
+        output.lines(status_lines(seen))
+        if not seen.alive:
+            output.talk(NO_WORKER)
+
+
+async def _watch(store: Store, given: Given, interval: float) -> None:
+    if output.on_terminal() and not given.as_json:
+        await _redraw(store, interval)
+    else:
+        await _print_changes(store, interval, _as_json if given.as_json else _as_text)
+
+
+async def _redraw(store: Store, interval: float) -> None:
+    from rich.live import Live
+
+    from penstock.doors.cli import tables
+
+    with Live(console=output.console(), auto_refresh=False) as live:
+        while True:
+            live.update(tables.status(await look(store.desk, store.clock)), refresh=True)
+            await asyncio.sleep(interval)
+
+
+async def _print_changes(store: Store, interval: float, show: Callable[[Overview], str]) -> None:
+    last = None
+    while True:
+        seen = await look(store.desk, store.clock)
+        if (now := change_line(seen)) != last:
+            last = now
+            click.echo(show(seen))
+            output.flush()
+        await asyncio.sleep(interval)
+
+
+def _as_text(seen: Overview) -> str:
+    return f"{iso(seen.now)} {change_line(seen)}"
+
+
+def _as_json(seen: Overview) -> str:
+    return output.json_text(status_document(seen))

@@ -1,0 +1,49 @@
+"""`penstock worker`: run jobs until told to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import Option, verb
+from penstock.doors.cli.output import talk
+from penstock.doors.cli.values import text
+from penstock.doors.logs import set_up_logging
+
+if TYPE_CHECKING:
+    from penstock.settings import Settings
+
+
+@verb("worker", examples=("penstock worker", "penstock worker --count 4 --concurrency 32"))
+@click.option("--count", cls=Option, metavar="N", variable="PENSTOCK_WORKER_COUNT", help="Worker processes.")
+@click.option(
+    "--concurrency",
+    cls=Option,
+    metavar="N",
+    variable="PENSTOCK_WORKER_CONCURRENCY",
+    help="Jobs one process runs at once.",
+)
+@click.option(
+    "--handlers",
+    type=text,
+    metavar="MODULE:NAME",
+    help="Handlers of your own: a Handlers value in a module on the path or in this folder.",
+)
+@click.option("--role", type=click.Choice(["worker"]), default="worker", help="What to run: worker.")
+@click.pass_obj
+def command(given: Given, count: str | None, concurrency: str | None, handlers: str | None, role: str) -> int:
+    """Run jobs until told to stop; a second Ctrl-C stops without waiting for what runs."""
+    flags = {"worker.count": count, "worker.concurrency": concurrency}
+    return supervise(given.settings(flags), handlers)
+
+
+def supervise(settings: Settings, handlers: str | None = None) -> int:
+    """Run the worker processes the settings ask for; the code to end with."""
+    from penstock.wiring.workers import run_supervisor
+
+    set_up_logging(settings.observability.log_level)
+    processes = "1 process" if settings.worker.count == 1 else f"{settings.worker.count} processes"
+    talk(f"working on {settings.data} with {processes}; Ctrl-C finishes what runs and leaves the rest queued")
+    return run_supervisor(settings, handlers=handlers)

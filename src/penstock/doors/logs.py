@@ -1,0 +1,97 @@
+"""Logs: text on a terminal, JSON elsewhere, and only the keys that may be written.
+
+Rooms log with `logging.getLogger("penstock.…")` and `extra={"job_id": …}`. A key that is not allowed is a
+mistake in our code and refused where it is made. What an exception says may be a user's text, so a log names
+its type and place; the whole of it is shown only while debugging.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import traceback
+from datetime import UTC, datetime
+from typing import TextIO
+
+FACTS = ("trace_id", "span_id", "job_id", "queue", "worker_id", "request_id", "namespace")
+"""What a line may say beside `level`, `ts` and `msg`."""
+
+_OWN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
+_ROOM = "penstock"
+
+
+def set_up_logging(level: str, stream: TextIO | None = None) -> None:
+    """Send every log to the stream, stderr unless told otherwise; a second call replaces the first."""
+    target = sys.stderr if stream is None else stream
+    handler = logging.StreamHandler(target)
+    handler.addFilter(_refuse_other_keys)
+    is_terminal = target is not None and target.isatty()
+    handler.setFormatter(TextLines() if is_terminal else JsonLines())
+    root = logging.getLogger()
+    for former in [each for each in root.handlers if _refuse_other_keys in each.filters]:
+        root.removeHandler(former)
+    root.addHandler(handler)
+    # Libraries speak only when something is wrong.
+    root.setLevel(logging.WARNING)
+    logging.getLogger(_ROOM).setLevel(level.upper())
+
+
+def _refuse_other_keys(record: logging.LogRecord) -> bool:
+    """Raise for a key nobody may log; a library's own keys are left out, not refused."""
+    if record.name.partition(".")[0] == _ROOM:
+        for key in record.__dict__:
+            if key not in _OWN and key not in FACTS:
+                raise ValueError(f"log key {key!r} is not one of {', '.join(FACTS)}")
+    return True
+
+
+def _facts(record: logging.LogRecord) -> dict[str, object]:
+    found = {key: record.__dict__.get(key) for key in FACTS}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _message(record: logging.LogRecord) -> str:
+    message = record.getMessage()
+    error = record.exc_info[1] if record.exc_info else None
+    if error is None:
+        return message
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    return f"{message} ({type(error).__name__}{place})"
+
+
+def _trace(record: logging.LogRecord) -> str:
+    if not record.exc_info or os.environ.get("PENSTOCK_DEBUG") != "1":
+        return ""
+    return "\n" + "".join(traceback.format_exception(record.exc_info[1])).rstrip()
+
+
+def _time(record: logging.LogRecord) -> str:
+    at = datetime.fromtimestamp(record.created, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line, canonical keys only."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "level": record.levelname.lower(),
+            "ts": _time(record),
+            "msg": _message(record) + _trace(record),
+            **_facts(record),
+        }
+        return json.dumps(line, default=str)
+
+
+class TextLines(logging.Formatter):
+    """The same for eyes: time, level, message, facts."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = _time(record)[11:23]
+        facts = "".join(f"  {key}={value}" for key, value in _facts(record).items())
+        # Escapes keep a name in a message from steering the terminal.
+        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _message(record) + facts)
+        return f"{at} {record.levelname.lower():<7} {text}{_trace(record)}"
