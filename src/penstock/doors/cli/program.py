@@ -17,6 +17,7 @@ COMMANDS = {
     "queue": "penstock.doors.cli.queue",
     "worker": "penstock.doors.cli.worker",
     "run": "penstock.doors.cli.run",
+    "migrate": "penstock.doors.cli.migrate",
     "config": "penstock.doors.cli.config",
     "reference": "penstock.doors.cli.reference",
 }

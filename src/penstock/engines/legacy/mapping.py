@@ -33,9 +33,9 @@ from penstock.model.rules import Rules
 from penstock.model.states import SQL_STATUS, State
 from penstock.ports.codec import encode_metadata, encode_payload
 
-NO_TENANT = TenantId("00000000-0000-4000-8000-000000000002")
-"""The local workspace owns what names no tenant."""
+NO_TENANT = TenantId("local")
 NO_COLLECTION = "default"
+"""What a job submitted without a word about it is given too."""
 NO_RETRIES_MAX = 3
 COUNT_MAX = 1_000_000
 
@@ -87,6 +87,8 @@ class _Reading:
         return text_of(self.raw(role))
 
     def time(self, role: Role) -> float | None:
+        if self.raw(role) is None:
+            return None
         found = time_of(self.raw(role))
         absent = self.text(role) is None or number_of(self.raw(role)) == 0
         # Old releases kept a path where later ones keep the time of the next try.
