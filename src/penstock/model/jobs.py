@@ -96,6 +96,8 @@ class NewJob:
     branch: str = "main"
     metadata: Mapping[str, object] = field(default_factory=dict)
     replay_of: JobId | None = None
+    delete_first: bool = False
+    """The subject is deleted before it is ingested."""
 
     @property
     def item_type(self) -> ItemType:

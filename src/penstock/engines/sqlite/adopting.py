@@ -33,16 +33,7 @@ def foresee(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> list[Adopted]:
     """What `adopt` would do, of rows that do not meet each other; changes nothing."""
     queue, memory = db.execute(sql("adopt_ready")).fetchone()
     known = _known(db, rows) if memory else {}
-    found: list[Adopted] = []
-    for row in rows:
-        waiting = _waiting(db, row) if queue else None
-        if row.job.id in known:
-            found.append(_again(row, known[row.job.id]))
-        elif waiting is not None:
-            found.append((Adoption.WAITING, f"job {waiting[0]} waits for the same"))
-        else:
-            found.append((Adoption.TAKEN, ""))
-    return found
+    return [_foreseen(db, row, known) if queue else (Adoption.TAKEN, "") for row in rows]
 
 
 def compare(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> dict[str, Taken]:
@@ -51,6 +42,13 @@ def compare(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> dict[str, Take
     if not memory:
         return {}
     return {found[0]: _taken(found) for found in db.execute(sql("adopt_compare"), {"ids": _ids(rows)})}
+
+
+def _foreseen(db: sqlite3.Connection, row: LegacyJob, known: dict[str, str]) -> Adopted:
+    if row.job.id in known:
+        return _again(row, known[row.job.id])
+    waiting = _waiting(db, row)
+    return (Adoption.TAKEN, "") if waiting is None else (Adoption.WAITING, _same(waiting[0]))
 
 
 def _adopt_one(db: sqlite3.Connection, row: LegacyJob, known: dict[str, str], now: float) -> Adopted:
@@ -83,7 +81,11 @@ def _joined(db: sqlite3.Connection, row: LegacyJob, waiting: tuple[str, str, str
         submitting.submit(db, [entry], now)
     _remember(db, row, job_id, now)
     change = f" and now does {row.job.op}, which came later" if hands_on else ""
-    return Adoption.WAITING, f"job {job_id} waits for the same{change}"
+    return Adoption.WAITING, _same(job_id) + change
+
+
+def _same(job_id: str) -> str:
+    return f"job {job_id} waits for the same"
 
 
 def _again(row: LegacyJob, named: str) -> Adopted:

@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
+from penstock.model.jobs import PRIORITY_MAX
 from penstock.model.payloads import ItemType
-from penstock.model.rules import Rules
+from penstock.model.rules import SUSPECT_AFTER, Rules
 
 PARKED_MAX = 5_000
 """Rows one claim sets aside at most before it answers with what it has."""
@@ -73,6 +74,8 @@ class _Closed:
     limit: int = 0
     barriers: dict[str, Row] = field(default_factory=dict)
     """Tenant deletions whose way is clear: the only job of their tenant that may run."""
+    suspended: set[str] = field(default_factory=set)
+    """Tenants paused or at their limit, not merely under deletion."""
 
     def holds(self, row: Row) -> bool:
         return row.collection in self.collections or row.item_type in self.types
@@ -131,13 +134,14 @@ def _closed(db: sqlite3.Connection, rules: Rules) -> _Closed:
             closed.room[tenant] = rules.tenant_limit - running
             if running >= rules.tenant_limit:
                 closed.tenants.add(tenant)
+    closed.suspended = set(closed.tenants)
     deleted = {tenant for (tenant,) in db.execute(sql("claim_closed"))}
     if deleted:
         rows = (Row(*row) for row in db.execute(sql("claim_barriers")))
         closed.barriers = {
             row.tenant_id: row
             for row in rows
-            if row.tenant_id not in closed.tenants and not closed.holds(row)
+            if row.tenant_id not in closed.suspended and not closed.holds(row)
         }
         closed.tenants |= deleted
     return closed
@@ -145,7 +149,9 @@ def _closed(db: sqlite3.Connection, rules: Rules) -> _Closed:
 
 def _suspect(db: sqlite3.Connection, closed: _Closed) -> Row | None:
     for row in map(Row._make, db.execute(sql("claim_suspect"))):
-        if row.tenant_id not in closed.tenants and not closed.holds(row):
+        barrier = closed.barriers.get(row.tenant_id)
+        is_open = row.tenant_id not in closed.tenants or (barrier is not None and barrier.rowid == row.rowid)
+        if is_open and not closed.holds(row):
             return row
     return None
 
@@ -156,14 +162,17 @@ class _Picker:
     def __init__(self, db: sqlite3.Connection, closed: _Closed, limit: int, every: int) -> None:
         self._db = db
         self._closed = closed
+        self._barriers = {t: row for t, row in closed.barriers.items() if row.crashes < SUSPECT_AFTER}
         self._limit = limit
         self._every = every
         self._taken: set[int] = set()
-        self._rank = 11
+        self._rank = PRIORITY_MAX + 1
         self._ring: deque[str] = deque()
         self._lanes: dict[str, _Lane] = {}
         self._oldest: _Lane | None = None
         self._turns: dict[int, str] = {}
+        self._spent: set[str] = set()
+        """Tenants with nothing more at this rank."""
         self.parked = 0
 
     def pick(self, limit: int) -> Iterator[Row]:
@@ -193,7 +202,8 @@ class _Picker:
                 if row is not None:
                     self._ring.append(tenant)
                     return row
-            if not self._next_rank():
+                self._spent.add(tenant)
+            if not self._more_tenants() and not self._next_rank():
                 return None
 
     def _next_of(self, tenant: str) -> Row | None:
@@ -204,36 +214,46 @@ class _Picker:
     def _next_rank(self) -> bool:
         found = self._db.execute(sql("claim_rank"), (self._rank,)).fetchone()
         rank = found[0] if found else None
-        if self._closed.barriers and self._rank == 11:
-            rank = 10
+        if self._barriers and self._rank > PRIORITY_MAX:
+            rank = PRIORITY_MAX
         if rank is None:
             return False
         self._rank = rank
-        self._ring = deque(self._tenants(rank))
-        share = -(-self._limit // max(1, len(self._ring)))
-        self._lanes = {tenant: self._lane(rank, tenant, share) for tenant in self._ring}
+        self._spent = set()
+        self._more_tenants()
         return True
+
+    def _more_tenants(self) -> bool:
+        """The next tenants of this rank, if those before had only rows that stepped aside."""
+        if self._rank > PRIORITY_MAX:
+            return False
+        self._ring = deque(self._tenants(self._rank))
+        share = -(-self._limit // max(1, len(self._ring)))
+        self._lanes = {tenant: self._lane(self._rank, tenant, share) for tenant in self._ring}
+        return bool(self._ring)
 
     def _tenants(self, rank: int) -> list[str]:
         """Open tenants with work at this rank, beginning after the one served last."""
         last = self._db.execute(sql("claim_turn"), (rank,)).fetchone()
         after = last[0] if last else ""
-        limit = self._limit + len(self._closed.tenants)
+        limit = self._limit + len(self._closed.tenants) + len(self._spent)
         ring = [
             t for (t,) in self._db.execute(sql("claim_ring"), {"rank": rank, "after": after, "limit": limit})
         ]
         if after and len(ring) < limit:
             front = self._db.execute(sql("claim_ring"), {"rank": rank, "after": "", "limit": limit})
             ring += [tenant for (tenant,) in front if tenant <= after]
-        if rank == 10 and self._closed.barriers:
-            ring = sorted({*ring, *self._closed.barriers}, key=lambda t: (t <= after, t))
-        return [
-            t for t in ring if t not in self._closed.tenants or (rank == 10 and t in self._closed.barriers)
-        ]
+        if rank == PRIORITY_MAX and self._barriers:
+            ring = sorted({*ring, *self._barriers}, key=lambda t: (t <= after, t))
+        return [tenant for tenant in ring if tenant not in self._spent and self._may_run(tenant, rank)]
+
+    def _may_run(self, tenant: str, rank: int) -> bool:
+        deletion = rank == PRIORITY_MAX and tenant in self._barriers
+        return deletion or tenant not in self._closed.tenants
 
     def _lane(self, rank: int, tenant: str, portion: int) -> _Lane:
         if tenant in self._closed.tenants:
-            return _Lane(self, "claim_lane", {}, 0, [self._closed.barriers[tenant]])
+            return _Lane(self, "claim_lane", {}, 0, [self._barriers[tenant]])
         return _Lane(self, "claim_lane", {"rank": rank, "tenant": tenant}, portion)
 
     def _longest_waiting(self) -> Row | None:
@@ -249,7 +269,7 @@ class _Picker:
         for rank, tenant in self._db.execute(sql("claim_heads")).fetchall():
             if tenant not in self._closed.tenants and self._closed.admit(tenant):
                 yield next(_Lane(self, "claim_lane", {"rank": rank, "tenant": tenant}, 1), None)
-        for row in self._closed.barriers.values():
+        for row in self._barriers.values():
             yield row if row.rowid not in self._taken else None
 
     def usable(self, row: Row) -> bool:

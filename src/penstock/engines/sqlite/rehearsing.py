@@ -29,6 +29,7 @@ class Rehearsal:
         self._path = folder / DATABASE
         self._queue = _opened(self._path, busy_seconds)
         self._seen = _nowhere()
+        self._seen.execute("BEGIN")  # never committed: it ends with the rehearsal
         self._seen.execute(sql("rehearse_memory"))
 
     def __enter__(self) -> Self:

@@ -55,12 +55,13 @@ def submit(
     stamp = iso(now)
     batched = int(batch is not None)
     fresh = _insert_all(db, entries, stamp, batched)
-    receipts = [
-        Receipt(job_id=entry.job.id, how=Accepted.CREATED)
-        if entry.job.id in fresh
-        else _submit_one(db, entry, stamp, batched)
-        for entry in entries
-    ]
+    receipts = []
+    for entry in entries:
+        if entry.job.id in fresh:
+            fresh.discard(entry.job.id)  # the same job again in one list finds the first
+            receipts.append(Receipt(job_id=entry.job.id, how=Accepted.CREATED))
+        else:
+            receipts.append(_submit_one(db, entry, stamp, batched))
     if batch is not None:
         _join(db, batch, receipts)
     if any(entry.job.item_type is ItemType.DELETE_TENANT for entry in entries):
@@ -87,6 +88,7 @@ def _row(entry: Entry, stamp: str, batched: int) -> tuple[object, ...]:
         job.document_id,
         iso_or_none(job.run_at),
         job.replay_of,
+        job.delete_first,
         batched,
     )
 
@@ -131,7 +133,7 @@ def _submit_one(db: sqlite3.Connection, entry: Entry, stamp: str, batched: int) 
             raise Refused(f"job id {entry.job.id} belongs to another job", code="ERR_JOB_ID_TAKEN")
         return Receipt(job_id=known[0], how=Accepted.EXISTING)
     waiting = db.execute(sql("submit_waiting"), {"key": entry.key, "tenant": entry.job.tenant}).fetchone()
-    if waiting is None:
+    if waiting is None or db.execute(sql("submit_doomed"), {"id": waiting[0], "now": stamp}).rowcount:
         db.execute(sql("submit_insert"), _row(entry, stamp, batched))
         return Receipt(job_id=entry.job.id, how=Accepted.CREATED)
     db.execute(sql("alias_add"), (entry.job.id, waiting[0]))
@@ -145,6 +147,7 @@ def _replace(db: sqlite3.Connection, entry: Entry, waiting: tuple[str, str, int]
     job_id, old_op, delete_first = waiting
     job = entry.job
     deletes = job.op is Operation.DELETE
+    deleting = old_op == Operation.DELETE or bool(delete_first)
     db.execute(
         sql("submit_replace"),
         {
@@ -157,13 +160,14 @@ def _replace(db: sqlite3.Connection, entry: Entry, waiting: tuple[str, str, int]
             "max_retries": job.max_retries,
             "branch": job.branch,
             "metadata": entry.metadata,
-            "delete_first": int(not deletes and (old_op == Operation.DELETE or bool(delete_first))),
+            "delete_first": int(not deletes and (deleting or job.delete_first)),
         },
     )
     if deletes:
         db.execute(sql("submit_supersede"), {"id": job_id, "now": stamp})
         db.execute(sql("submit_stop"), {"id": job_id})
     if job.item_type is ItemType.DELETE_TENANT:
+        db.execute(sql("submit_generation"))
         db.execute(sql("submit_barrier"), {"id": job_id})
 
 
@@ -183,8 +187,8 @@ def _join(db: sqlite3.Connection, batch: BatchId, receipts: Sequence[Receipt]) -
 def clear_barriers(db: sqlite3.Connection, now: float) -> bool:
     """End what came before tenant deletions, a portion a call; True if some are still in the way."""
     waiting = db.execute(sql("barrier_open")).fetchall()
-    for job_id, tenant, upto in waiting:
-        where = {"id": job_id, "tenant": tenant, "upto": upto, "now": iso(now)}
+    for job_id, tenant, generation in waiting:
+        where = {"id": job_id, "tenant": tenant, "generation": generation, "now": iso(now)}
         db.execute(sql("barrier_stop"), where)
         db.execute(sql("barrier_end"), where)
         db.execute(sql("barrier_clear"), where)

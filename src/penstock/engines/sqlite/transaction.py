@@ -26,7 +26,16 @@ class SqliteTransaction:
 
     def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept jobs together with the caller's own changes."""
-        return submitting.submit(self._db, submitting.entries_of(jobs, self._rules), self._now, batch)
+        entries = submitting.entries_of(jobs, self._rules)
+        self._db.execute("SAVEPOINT submit")  # the caller may catch a refusal and go on
+        try:
+            receipts = submitting.submit(self._db, entries, self._now, batch)
+        except BaseException:
+            self._db.execute("ROLLBACK TO submit")
+            raise
+        finally:
+            self._db.execute("RELEASE submit")
+        return receipts
 
     def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
         """End attempts together with what they produced."""

@@ -43,6 +43,7 @@ CREATE TABLE unified_queue (
   progress_total INTEGER,
   replay_of TEXT,
   batched INTEGER NOT NULL DEFAULT 0,
+  generation INTEGER NOT NULL DEFAULT 0,    -- the latest deletion of its tenant that was there before it
 
   rank INTEGER GENERATED ALWAYS AS (CASE op WHEN 'delete' THEN 10 ELSE priority END) VIRTUAL,
   -- 1: any worker may claim it. 2: a suspect, for a worker that runs nothing else.
@@ -125,10 +126,15 @@ CREATE TABLE queue_claims (           -- one row: how many jobs have ever been c
 );
 INSERT INTO queue_claims VALUES (1, 0);
 
+CREATE TABLE queue_generations (      -- one row: numbers tenant deletions
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  generation INTEGER NOT NULL
+);
+INSERT INTO queue_generations VALUES (1, 0);
 CREATE TABLE queue_barriers (         -- tenant deletions under way
   queue_id TEXT PRIMARY KEY NOT NULL,
   tenant_id TEXT NOT NULL,
-  upto INTEGER NOT NULL,              -- everything of the tenant with a smaller rowid came before it
+  generation INTEGER NOT NULL,        -- everything of the tenant with a smaller one came before it
   cleared INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 
@@ -201,7 +207,16 @@ END;
 CREATE TRIGGER queue_barrier AFTER INSERT ON unified_queue
 WHEN NEW.item_type = 'delete_tenant' AND NEW.status = 'pending'
 BEGIN
-  INSERT INTO queue_barriers (queue_id, tenant_id, upto) VALUES (NEW.queue_id, NEW.tenant_id, NEW.rowid);
+  UPDATE queue_generations SET generation = generation + 1;
+  INSERT INTO queue_barriers (queue_id, tenant_id, generation)
+  SELECT NEW.queue_id, NEW.tenant_id, generation FROM queue_generations;
+END;
+CREATE TRIGGER queue_after_barrier AFTER INSERT ON unified_queue
+WHEN EXISTS (SELECT 1 FROM queue_barriers WHERE tenant_id = NEW.tenant_id AND queue_id <> NEW.queue_id)
+BEGIN
+  UPDATE unified_queue SET generation = (
+    SELECT max(generation) FROM queue_barriers WHERE tenant_id = NEW.tenant_id AND queue_id <> NEW.queue_id)
+  WHERE rowid = NEW.rowid;
 END;
 CREATE TRIGGER queue_barrier_ended AFTER UPDATE OF status ON unified_queue
 WHEN NEW.item_type = 'delete_tenant' AND NEW.status IN ('done', 'failed')

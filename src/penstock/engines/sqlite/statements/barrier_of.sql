@@ -1,2 +1,2 @@
 -- barrier_of (sqlite): the tenant deletion that stands before a job, if any.
-SELECT queue_id FROM queue_barriers WHERE tenant_id = ? ORDER BY upto LIMIT 1
+SELECT queue_id FROM queue_barriers WHERE tenant_id = ? ORDER BY generation LIMIT 1
