@@ -6,12 +6,14 @@ The pipe stays open as long as the parent lives; its end is how an orphan learns
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
 import sys
 import threading
+import time
 
 from penstock.doors.logs import set_up_logging
-from penstock.wiring.workers import Orders, serve
+from penstock.wiring.workers import LAST_WORDS_SECONDS, Orders, serve
 
 
 def main() -> None:
@@ -29,8 +31,11 @@ async def _live(orders: Orders) -> None:
     loop = asyncio.get_running_loop()
 
     def listen() -> None:
-        sys.stdin.buffer.read()
+        while os.read(sys.stdin.fileno(), 1):
+            pass
         loop.call_soon_threadsafe(parent_gone.set)
+        time.sleep(LAST_WORDS_SECONDS)
+        os._exit(1)  # the loop is stuck; rescuers have the rest
 
     threading.Thread(target=listen, name="penstock-parent", daemon=True).start()
     await serve(orders, parent_gone)

@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -104,12 +105,13 @@ async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:
     """An orphan hands back what it has and goes: nobody is left to look after it."""
     await parent_gone.wait()
     worker.stop(grace=0.0)
-    _end_soon()
 
 
 def _end_soon() -> None:
     """Whatever a handler does, the process is gone a moment later; rescuers have the rest."""
-    asyncio.get_running_loop().call_later(LAST_WORDS_SECONDS, os._exit, 1)
+    timer = threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
 
 
 def _on_signals(told: Callable[[], None]) -> None:
