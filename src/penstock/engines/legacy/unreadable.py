@@ -33,7 +33,14 @@ def refuse_unless_database(path: Path) -> None:
 
 def fault_of(error: sqlite3.Error, path: Path) -> Fault:
     """Whose move is it: the person's, who named the wrong file, or the outside's, which keeps it shut?"""
-    primary = (getattr(error, "sqlite_errorcode", 0) or 0) & _PRIMARY
+    code = getattr(error, "sqlite_errorcode", 0) or 0
+    primary = code & _PRIMARY
+    if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+        return Unavailable(
+            f"{path} holds a transaction that was never finished; "
+            "open it once with the program that wrote it, or with sqlite3, so that it is undone",
+            code=CODE,
+        )
     if primary in _LOCKED:
         return Unavailable(f"{path} is locked by another process; stop the program that writes it", code=CODE)
     if primary in _DAMAGED:

@@ -16,11 +16,12 @@ _WRITE_AHEAD = bytes((2, 2))
 
 def look_only(path: Path, *, busy_seconds: float) -> sqlite3.Connection:
     """A connection that can change nothing; errors of the driver and of the file system leave as they are."""
-    with path.open("rb") as file:
+    real = path.resolve()  # the log lies beside the file itself, not beside a link to it
+    with real.open("rb") as file:
         header = file.read(20)
-    log = path.with_name(f"{path.name}-wal")
+    log = real.with_name(f"{real.name}-wal")
     still = header[18:20] == _WRITE_AHEAD and not log.exists()
-    address = f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if still else ''}"
+    address = f"{real.as_uri()}?mode=ro{'&immutable=1' if still else ''}"
     db = sqlite3.connect(
         address, uri=True, isolation_level=None, timeout=busy_seconds, check_same_thread=False
     )
