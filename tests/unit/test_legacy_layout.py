@@ -43,6 +43,13 @@ def test_a_table_that_says_nothing_of_use_tells_what_it_lacks(
     assert a_layout(*columns, item_type=item_type).missing == (missing,)
 
 
+def test_a_table_whose_rows_cannot_be_told_apart_is_not_mapped() -> None:
+    """Without a key, and with no name left to ask for row numbers, there is no way through it."""
+    layout = a_layout("path", "rowid", "oid", "_rowid_", row_number=None)
+
+    assert layout.missing == (Role.ID,)
+
+
 @pytest.mark.parametrize(
     ("shape", "identity"),
     [

@@ -105,23 +105,3 @@ def test_a_table_that_grew_after_it_was_verified_is_not_dropped(file: Path) -> N
 
     assert caught.value.code == "ERR_LEGACY_UNVERIFIED"
     assert rows_of(file, "SELECT file_path FROM ingestion_queue") == [{"file_path": "/a"}]
-
-
-def test_a_portion_ends_before_long_texts_fill_the_memory(tmp_path: Path) -> None:
-    """Rows are counted and weighed; what does not fit comes with the next portion."""
-    file = legacy_file(tmp_path / "long.db", BY_NUMBER)
-    with closing(sqlite3.connect(file)) as db, db:
-        db.executemany(
-            "INSERT INTO content_ingestion_queue (text) VALUES (?)", (("x" * 1_000_000,) for _ in range(20))
-        )
-
-    with open_source(file, busy_seconds=1) as source:
-        layout = source.layout("content_ingestion_queue", "content_ingestion_queue")
-        sizes, cursor = [], None
-        while True:
-            rows, cursor = source.portion(layout, cursor)
-            if not rows:
-                break
-            sizes.append(len(rows))
-
-    assert sizes == [9, 9, 2]

@@ -8,7 +8,7 @@ them is known by SQLite's row numbers, which a VACUUM may change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from penstock.engines.legacy.roles import MESSAGE_TEXTS, NAMES, REQUIRED, Role, plain_name
 from penstock.model.payloads import ItemType
@@ -51,7 +51,7 @@ class Layout:
     has_row_number: bool = True
     errors: Reference | None = None
     ignored: tuple[str, ...] = ()
-    missing: tuple[Role, ...] = field(default=())
+    missing: tuple[Role, ...] = ()
 
 
 def columns_of(shape: Shape) -> dict[Role, str]:
@@ -101,7 +101,7 @@ def layout_of(
     """Read a table's shape; `missing` is not empty if no job can be made of its rows."""
     columns = columns_of(shape)
     identity = identity_of(shape, unrepeated)
-    cursor = (shape.row_number,) if shape.row_number is not None else shape.primary_key
+    cursor = (shape.row_number,) if shape.row_number is not None else shape.primary_key or identity
     used = {*columns.values(), *identity}
     return Layout(
         table=shape.name,
@@ -113,5 +113,10 @@ def layout_of(
         has_row_number=shape.row_number is not None,
         errors=reference_of(messages) if Role.ERROR_REFERENCE in columns else None,
         ignored=tuple(column for column in shape.columns if column not in used),
-        missing=() if REQUIRED[item_type] in columns else (REQUIRED[item_type],),
+        missing=_missing(columns, item_type, cursor),
     )
+
+
+def _missing(columns: Mapping[Role, str], item_type: ItemType, cursor: tuple[str, ...]) -> tuple[Role, ...]:
+    needed = REQUIRED[item_type]
+    return (*(() if needed in columns else (needed,)), *(() if cursor else (Role.ID,)))
