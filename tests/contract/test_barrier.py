@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.model.jobs import NewJob
+from penstock.model.jobs import JobId, NewJob
 from penstock.model.outcomes import DONE, RELEASE, Failed, Outcome, Park, Retry
 from penstock.model.standing import explain
 from penstock.model.states import State
@@ -229,6 +229,23 @@ async def test_a_long_backlog_ends_and_later_requests_stay(queue: Queue, desk: D
 
     assert await state_of(desk, barrier) is State.DONE
     assert len(await queue.claim(W2, 5_000)) == 2_500
+
+
+async def test_a_list_after_a_long_backlog_keeps_its_order(queue: Queue) -> None:
+    """C10: what a barrier has not ended yet does not turn around the order of later requests."""
+    paths = [f"/many/{number:04}" for number in range(2_500)]
+    await submit(queue, *(a_job(path) for path in paths), a_tenant_delete())
+
+    later = await submit(queue, *(job for path in paths[-3:] for job in (a_job(path), a_rename(path))))
+    await clear_the_way(queue)
+
+    order = await drain(queue)
+    assert [order.index(ingest) < order.index(rename) for ingest, rename in in_pairs(later)] == [True] * 3
+
+
+def in_pairs(ids: list[JobId]) -> list[tuple[JobId, JobId]]:
+    """Neighbours, two by two."""
+    return list(zip(ids[::2], ids[1::2], strict=True))
 
 
 async def test_it_survives_a_crash(home: Home, store: Store) -> None:

@@ -61,6 +61,7 @@ async def test_a_listing_pages_on(queue: Queue, desk: Desk) -> None:
         (Wanted(state=State.LEASED), [2]),
         (Wanted(state=State.DELAYED), [6]),
         (Wanted(state=State.READY), [5, 4, 3]),
+        (Wanted(state=State.ACCEPTED), []),
         (Wanted(error_code="ERR_BROKEN"), [1]),
         (Wanted(state=State.READY, tenant=OTHER_TENANT), [4]),
         (Wanted(state=State.DONE, tenant=OTHER_TENANT), []),

@@ -202,3 +202,22 @@ async def test_a_settled_job_shows_when_and_why_it_ended(queue: Queue, desk: Des
     assert (kept.error.code, kept.error.message) == ("ERR_BROKEN", "torn page")
     assert (kept.finished_at, kept.last_error_at) == (clock.now(), clock.now())
     assert (kept.worker, kept.lease_until, kept.run_at) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "message", ["\udcff.pdf is torn", "a\0b", "x" * 1_000_000], ids=["no text", "NUL", "long"]
+)
+@pytest.mark.parametrize("outcome", [Failed, Retry, Park])
+async def test_any_error_message_can_be_reported(
+    queue: Queue, desk: Desk, outcome: type[Failed | Retry | Park], message: str
+) -> None:
+    """C5: a file name in another encoding, or a page of text, does not keep an attempt from ending."""
+    (job,) = await submit(queue, a_job())
+    lease = await claim_one(queue)
+
+    assert await queue.settle([(lease, outcome(an_error("ERR_BROKEN", message)))]) == [True]
+
+    kept = await found(desk, job)
+    assert kept.error is not None
+    assert kept.error.code == "ERR_BROKEN"
+    assert kept.state is (State.FAILED if outcome is Failed else State.DELAYED)

@@ -255,6 +255,15 @@ async def test_a_time_that_has_passed_means_now(queue: Queue, clock: FakeClock) 
     assert await claimed(queue) == [job]
 
 
+@pytest.mark.parametrize("moment", [float("nan"), float("inf"), 1e18, -1e18], ids=str)
+async def test_a_time_that_is_none_is_refused(queue: Queue, desk: Desk, moment: float) -> None:
+    """C1: a due time no calendar has is refused like any other wrong value."""
+    with pytest.raises(Refused):
+        await queue.submit([a_job(), a_job(run_at=moment)])
+
+    assert await all_jobs(desk) == []
+
+
 async def test_any_documented_id_may_be_chosen(queue: Queue) -> None:
     """C1: the submitter makes the id, in whatever legal form."""
     job: NewJob = a_job()
