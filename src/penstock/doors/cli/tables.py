@@ -1,15 +1,15 @@
-"""Tables for a terminal; loaded only when there is one."""
+"""Pictures for a terminal; loaded only when there is one."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from penstock.doors.cli.columns import GAP, Column, fitted
 from penstock.doors.cli.output import clean
 from penstock.doors.cli.overview import NO_WORKER, Overview
 from penstock.doors.cli.shapes import JobDetails
@@ -27,71 +27,75 @@ STYLES = {
     "done": "green",
     "failed": "red",
     "cancelled": "bright_black",
+    "alive": "green",
+    "dead": "bold red",
 }
-"""One colour for a state, wherever it is shown."""
+"""One colour for a word, wherever it is shown."""
 RUNNING_SHOWN = 16
 """Running jobs on one screen."""
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
-    for heading in headings:
-        table.add_column(heading)
-    return table
+class Fitted:
+    """Columns that are chosen and cut when the width is known."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._columns = columns
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield fitted(self._columns, options.max_width)
 
 
 def _word(word: str) -> Text:
     return Text(word, style=STYLES.get(word, ""))
 
 
-def _plain(value: object, style: str = "") -> Text:
-    return Text(clean(str(value)), style=style)
+def _text(value: object, style: str = "") -> Text:
+    return Text("" if value is None else clean(str(value)), style=style)
 
 
-def job_table(jobs: Sequence[Job], pauses: Sequence[Pause], now: float) -> Table:
+def _each(jobs: Iterable[Job], cell: Callable[[Job], object], style: str = "") -> list[Text]:
+    return [_text(cell(job), style) for job in jobs]
+
+
+def _where_they_differ(jobs: Sequence[Job], cell: Callable[[Job], object]) -> list[Text]:
+    return _each(jobs, cell if len({cell(job) for job in jobs}) > 1 else lambda _: None)
+
+
+def job_table(jobs: Sequence[Job], pauses: Sequence[Pause], now: float) -> Fitted:
     """A page of jobs; tenant and collection are shown where they differ."""
-    has_tenants = len({job.tenant for job in jobs}) > 1
-    has_collections = len({job.collection for job in jobs}) > 1
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
-    table.add_column("job", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    table.add_column("pri", justify="right")
-    table.add_column("work", no_wrap=True)
-    if has_tenants:
-        table.add_column("tenant", overflow="ellipsis", no_wrap=True)
-    if has_collections:
-        table.add_column("collection", overflow="ellipsis", no_wrap=True)
-    table.add_column("about", overflow="ellipsis", no_wrap=True, ratio=1)
-    table.add_column("age", justify="right", no_wrap=True)
-    for job in jobs:
-        cells: list[RenderableType] = [
-            Text(clean(job.id)),
-            _word(spoken(job, pauses)),
-            Text(str(job.priority)),
+    return Fitted(
+        [
+            Column(title="JOB", cells=_each(jobs, lambda job: job.id)),
+            Column(title="STATE", cells=[_word(spoken(job, pauses)) for job in jobs]),
+            Column(title="PRIORITY", cells=_each(jobs, lambda job: job.priority), rank=5, is_right=True),
+            Column(title="WORK", cells=_each(jobs, _work), rank=2),
+            Column(title="TENANT", cells=_where_they_differ(jobs, lambda job: job.tenant), rank=3),
+            Column(title="COLLECTION", cells=_where_they_differ(jobs, lambda job: job.collection), rank=4),
+            Column(title="ABOUT", cells=_each(jobs, about), is_flexible=True),
+            Column(title="ERROR", cells=_each(jobs, _code, "red"), rank=1),
+            Column(
+                title="AGE", cells=_each(jobs, lambda job: span(now - job.created_at), "dim"), is_right=True
+            ),
         ]
-        cells.append(Text(f"{job.item_type} {job.op}"))
-        cells += [_plain(job.tenant)] if has_tenants else []
-        cells += [_plain(job.collection)] if has_collections else []
-        table.add_row(*cells, _about(job), Text(span(now - job.created_at), style="dim"))
-    return table
+    )
 
 
-def _about(job: Job) -> Text:
-    text = _plain(about(job))
-    if job.error is not None:
-        text.append(f"  {clean(job.error.code)}", style="red")
-    return text
+def _work(job: Job) -> str:
+    return f"{job.item_type} {job.op}"
+
+
+def _code(job: Job) -> str | None:
+    return None if job.error is None else job.error.code
 
 
 def details(job: JobDetails) -> Table:
     """Everything about one job, a fact a line; what is not set is left out."""
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in job.items():
-        if value is None or value is False or value == {}:
-            continue
-        table.add_row(name.replace("_", " "), _fact(name, value))
+        if value is not None and value is not False and value != {}:
+            table.add_row(name.replace("_", " "), _fact(name, value))
     return table
 
 
@@ -99,14 +103,14 @@ def _fact(name: str, value: object) -> Text:
     if name == "state":
         return _word(str(value))
     if name == "error" and isinstance(value, dict):
-        text = Text(f"{clean(value['message'])} ({clean(value['code'])})", style="red")
+        text = _text(f"{value['message']} ({value['code']})", "red")
         for line in value["suggestions"]:
-            text.append(f"\n  {line}", style="default")
+            text.append(f"\n{line}", style="default")
         return text
     if isinstance(value, dict | list):
         shown = json.dumps(value, ensure_ascii=False, indent=2)
         return Text("\n".join(clean(line) for line in shown.split("\n")))
-    return _plain(value)
+    return _text(value)
 
 
 def status(seen: Overview) -> Group:
@@ -127,26 +131,24 @@ def status(seen: Overview) -> Group:
 
 def _counts(seen: Overview) -> Table:
     counts = seen.counts
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(style="dim")
-    rows: list[tuple[str, int, str]] = [
+    rows = [
         ("ready", counts.ready, _oldest(seen)),
         ("running", counts.leased, ""),
         ("delayed", counts.delayed, "until their time has come"),
-        ("waiting", counts.waiting, "behind another job on the same subject"),
-        ("paused", counts.paused, "set aside until resumed"),
+        ("waiting", counts.waiting, "for another job on the same subject"),
+        ("paused", counts.paused, "until resumed"),
         ("suspects", counts.suspects, "killed workers; each will run alone"),
         ("done", counts.done, ""),
-        ("failed", counts.failed, "penstock queue dlq list"),
+        ("failed", counts.failed, "see: penstock queue dlq list"),
     ]
-    optional = {"waiting", "paused", "suspects"}
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(style="dim", no_wrap=True, overflow="ellipsis")
     for word, count, note in rows:
-        if count or word not in optional:
-            table.add_row(
-                _word(word), Text(f"{count:,}", style="bold" if count else "dim"), note if count else ""
-            )
+        if count or word not in {"waiting", "paused", "suspects"}:
+            number = Text(f"{count:,}", style="bold" if count else "dim")
+            table.add_row(_word(word), number, note if count else "")
     return table
 
 
@@ -154,33 +156,45 @@ def _oldest(seen: Overview) -> str:
     if seen.oldest is None:
         return ""
     more = "" if seen.oldest_is_exact else "more than "
-    return f"the oldest since {more}{span(seen.now - seen.oldest.created_at)}"
+    return f"the oldest for {more}{span(seen.now - seen.oldest.created_at)}"
 
 
-def _workers(seen: Overview) -> Table:
-    table = _table("worker", "", "runs", "of", "up", "beat")
-    table.columns[2].justify = table.columns[3].justify = "right"
-    for worker in seen.workers:
-        alive = Text("alive", style="green") if worker.alive else Text("dead", style="bold red")
-        up = span(worker.beat_at - worker.started_at)
-        beat = since(worker.beat_at, seen.now)
-        table.add_row(_plain(worker.id), alive, str(worker.running), str(worker.concurrency), up, beat)
-    return table
+def _workers(seen: Overview) -> Fitted:
+    workers = seen.workers
+    running = [Text(f"{worker.running} of {worker.concurrency}") for worker in workers]
+    return Fitted(
+        [
+            Column(title="WORKER", cells=[_text(worker.id) for worker in workers], is_flexible=True),
+            Column(title="", cells=[_word("alive" if worker.alive else "dead") for worker in workers]),
+            Column(title="RUNS", cells=running),
+            Column(
+                title="BEAT", cells=[Text(since(each.beat_at, seen.now), style="dim") for each in workers]
+            ),
+            Column(
+                title="STARTED",
+                cells=[Text(since(each.started_at, seen.now), style="dim") for each in workers],
+                rank=1,
+            ),
+        ]
+    )
 
 
-def _running(seen: Overview) -> Table:
-    table = _table("running", "work", "about", "progress", "for", "worker")
-    table.columns[0].no_wrap = True
-    for index in (2, 5):
-        table.columns[index].no_wrap = True
-        table.columns[index].overflow = "ellipsis"
-    for job in seen.running[:RUNNING_SHOWN]:
-        worker, started = clean(job.worker or ""), job.started_at or job.updated_at
-        work = f"{job.item_type} {job.op}"
-        table.add_row(
-            _plain(job.id), work, _plain(about(job)), _progress(job), span(seen.now - started), worker
-        )
-    return table
+def _running(seen: Overview) -> Fitted:
+    jobs = seen.running[:RUNNING_SHOWN]
+    return Fitted(
+        [
+            Column(title="RUNNING", cells=_each(jobs, lambda job: job.id, "blue")),
+            Column(title="WORK", cells=_each(jobs, _work), rank=2),
+            Column(title="ABOUT", cells=_each(jobs, about), is_flexible=True),
+            Column(title="PROGRESS", cells=_each(jobs, _progress), rank=1),
+            Column(title="FOR", cells=_each(jobs, lambda job: _running_for(job, seen.now), "dim")),
+            Column(title="ON", cells=_each(jobs, lambda job: job.worker), rank=3),
+        ]
+    )
+
+
+def _running_for(job: Job, now: float) -> str:
+    return span(now - (job.started_at or job.updated_at))
 
 
 def _progress(job: Job) -> str:
@@ -189,8 +203,16 @@ def _progress(job: Job) -> str:
     return f"{job.progress.done:,}" + (f" of {job.progress.total:,}" if job.progress.total else "")
 
 
-def _pauses(seen: Overview) -> Table:
-    table = _table("paused", "by", "since")
-    for pause in seen.pauses:
-        table.add_row(_plain(pause, "magenta"), _plain(pause.by), since(pause.since, seen.now))
-    return table
+def _pauses(seen: Overview) -> Fitted:
+    return Fitted(
+        [
+            Column(
+                title="PAUSED", cells=[_text(pause, "magenta") for pause in seen.pauses], is_flexible=True
+            ),
+            Column(title="BY", cells=[_text(pause.by) for pause in seen.pauses]),
+            Column(
+                title="SINCE",
+                cells=[Text(since(pause.since, seen.now), style="dim") for pause in seen.pauses],
+            ),
+        ]
+    )

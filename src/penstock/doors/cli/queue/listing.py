@@ -70,7 +70,7 @@ def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
     ),
     shape=JobList,
 )
-@click.option("--state", type=click.Choice([*Shown]), help="Only jobs in this state.")
+@click.option("--state", type=click.Choice([word.value for word in Shown]), help="Only jobs in this state.")
 @choosing
 @click.option(
     "--limit",

@@ -150,10 +150,8 @@ def _print(given: Given, done: Retried) -> None:
         output.document(done)
         return
     for each in done["jobs"]:
-        if output.on_terminal() and each["new"]:
-            output.line(f"{each['old']} → {each['new']}")
-        else:
-            output.line(each["old"], each["new"])
+        both = [job_id for job_id in (each["old"], each["new"]) if job_id is not None]
+        output.line(*([" → ".join(both)] if output.on_terminal() else both))
     for skipped in done["skipped"]:
         output.talk(output.clean(f"skipped {skipped['id']}: {skipped['error']['message']}"))
     verb = "would run again" if done["dry_run"] else "submitted again"
