@@ -11,12 +11,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from functools import cache
 
 from penstock.engines.sqlite import submitting
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, iso_or_none, seconds
+from penstock.model.jobs import JobId
 from penstock.model.legacy import Adoption, LegacyJob, Standin, Taken
 from penstock.model.states import SQL_STATUS, State
+
+STATEMENT_ROWS = 64
 
 Adopted = tuple[Adoption, str]
 """What became of a row, and the words to it."""
@@ -26,7 +30,38 @@ def adopt(db: sqlite3.Connection, rows: Sequence[LegacyJob], now: float) -> list
     """Take over rows that were not taken over before."""
     db.execute(sql("adopt_memory"))
     known = _known(db, rows)
-    return [_adopt_one(db, row, known, now) for row in rows]
+    fresh = _insert_all(db, [row for row in rows if row.job.id not in known], now)
+    found: list[Adopted] = []
+    for row in rows:
+        if row.job.id in fresh:
+            fresh.discard(row.job.id)
+            known[row.job.id] = row.named
+            found.append((Adoption.TAKEN, ""))
+        else:
+            found.append(_adopt_one(db, row, known, now))
+    return found
+
+
+def _insert_all(db: sqlite3.Connection, rows: Sequence[LegacyJob], now: float) -> set[JobId]:
+    """Insert what meets no conflict, many rows a statement as a submit does; the ids that were new."""
+    newest = db.execute(sql("submit_newest")).fetchone()[0]
+    for at in range(0, len(rows), STATEMENT_ROWS):
+        portion = rows[at : at + STATEMENT_ROWS]
+        values = [value for row in portion for value in _columns(row)]
+        db.execute(_insert_statement(len(portion)), values)
+    fresh = {JobId(job_id) for (job_id,) in db.execute(sql("submit_since"), (newest,))}
+    db.executemany(
+        sql("adopt_remember"), [(row.job.id, None, row.named, now) for row in rows if row.job.id in fresh]
+    )
+    return fresh
+
+
+@cache
+def _insert_statement(rows: int) -> str:
+    """adopt_insert for so many rows."""
+    text = sql("adopt_insert")
+    begin, end = text.index("(?"), text.index("?)") + 2
+    return text[:begin] + ", ".join([text[begin:end]] * rows) + text[end:]
 
 
 def foresee(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> list[Adopted]:
@@ -111,38 +146,38 @@ def _waiting(db: sqlite3.Connection, row: LegacyJob) -> tuple[str, str, str] | N
 
 
 def _remember(db: sqlite3.Connection, row: LegacyJob, joined: str | None, now: float) -> None:
-    db.execute(sql("adopt_remember"), {"row": row.job.id, "joined": joined, "named": row.named, "at": now})
+    db.execute(sql("adopt_remember"), (row.job.id, joined, row.named, now))
 
 
 def _ids(rows: Sequence[LegacyJob]) -> str:
     return json.dumps([row.job.id for row in rows])
 
 
-def _columns(row: LegacyJob) -> dict[str, object]:
+def _columns(row: LegacyJob) -> tuple[object, ...]:
     job = row.job
-    return {
-        "id": job.id,
-        "item_type": job.item_type,
-        "op": job.op,
-        "tenant": job.tenant,
-        "collection": job.collection,
-        "priority": job.priority,
-        "status": SQL_STATUS[row.state],
-        "created_at": iso(row.created_at),
-        "updated_at": iso(row.updated_at),
-        "key": row.key,
-        "payload": row.payload_json,
-        "retry_count": row.retry_count,
-        "max_retries": job.max_retries,
-        "error_message": row.error_message,
-        "last_error_at": iso_or_none(row.last_error_at),
-        "branch": job.branch,
-        "metadata": row.metadata_json,
-        "due": iso_or_none(job.run_at) if row.state is State.READY else None,
-        "started_at": iso_or_none(row.started_at),
-        "finished_at": iso_or_none(row.finished_at),
-        "error_code": row.error_code,
-    }
+    return (
+        job.id,
+        job.item_type,
+        job.op,
+        job.tenant,
+        job.collection,
+        job.priority,
+        SQL_STATUS[row.state],
+        iso(row.created_at),
+        iso(row.updated_at),
+        row.key,
+        row.payload_json,
+        row.retry_count,
+        job.max_retries,
+        row.error_message,
+        iso_or_none(row.last_error_at),
+        job.branch,
+        row.metadata_json,
+        iso_or_none(job.run_at) if row.state is State.READY else None,
+        iso_or_none(row.started_at),
+        iso_or_none(row.finished_at),
+        row.error_code,
+    )
 
 
 def _taken(found: tuple[object, ...]) -> Taken:

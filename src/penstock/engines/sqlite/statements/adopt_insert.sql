@@ -3,7 +3,5 @@
 INSERT INTO unified_queue (queue_id, item_type, op, tenant_id, collection, priority, status, created_at, updated_at,
   idempotency_key, payload_json, retry_count, max_retries, error_message, last_error_at, branch, metadata, next_run_at,
   started_at, finished_at, error_code)
-VALUES (:id, :item_type, :op, :tenant, :collection, :priority, :status, :created_at, :updated_at, :key, :payload,
-  :retry_count, :max_retries, :error_message, :last_error_at, :branch, :metadata, :due, :started_at, :finished_at,
-  :error_code)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING
