@@ -22,6 +22,7 @@ from penstock.model.legacy_report import LegacyReport
 from penstock.model.rules import Rules
 from penstock.settings import load
 from penstock.wiring.legacy import Wish, migrate_legacy
+from tests.support.jobs import a_job
 from tests.support.legacy_files import (
     BY_NUMBER,
     BY_PATH,
@@ -602,6 +603,28 @@ async def test_a_migrated_job_is_claimed_in_its_turn(tmp_path: Path, data: Path)
 
     assert [getattr(lease.payload, "file_path", None) for lease in leases] == ["/old", "/young", "/low"]
     assert (await migrated(data, file, verify=True)).agrees
+
+
+async def test_a_legacy_row_does_not_override_a_later_request(
+    tmp_path: Path, data: Path, queue: Path
+) -> None:
+    """A job submitted here is younger than any legacy row, so the row's delete is not brought back to life."""
+    file = legacy_file(
+        tmp_path / "old.db",
+        BY_NUMBER,
+        ingestion_queue=[
+            {"file_path": "/a", "collection": "c", "project_id": "p", "op": "delete", "created_at": 1.7e9}
+        ],
+    )
+    store = await open_sqlite(data, rules=Rules(), clock=SystemClock())
+    await store.queue.submit([a_job("/a", tenant="p", collection="c")])
+    await store.close()
+
+    report = await migrated(data, file, verify=True)
+
+    assert [tally.reason for tally in report.tables[0].skipped] == ["already waiting"]
+    assert report.agrees
+    assert [job["op"] for job in rows_of(queue, "SELECT op FROM unified_queue")] == ["ingest"]
 
 
 async def test_what_retention_has_removed_does_not_come_back(tmp_path: Path, data: Path, queue: Path) -> None:
