@@ -608,7 +608,7 @@ async def test_a_migrated_job_is_claimed_in_its_turn(tmp_path: Path, data: Path)
 async def test_a_legacy_row_does_not_override_a_later_request(
     tmp_path: Path, data: Path, queue: Path
 ) -> None:
-    """A job submitted here is younger than any legacy row, so the row's delete is not brought back to life."""
+    """A job submitted here is younger than any legacy row, so an old delete does not come back to life."""
     file = legacy_file(
         tmp_path / "old.db",
         BY_NUMBER,
