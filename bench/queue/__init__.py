@@ -1,0 +1,1 @@
+"""The queue's benchmark: `python -m bench.queue`."""
