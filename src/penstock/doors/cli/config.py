@@ -13,7 +13,11 @@ from penstock.doors.cli.grammar import Noun, verb
 from penstock.doors.cli.shapes import KeyFacts, Keys
 
 
-@verb("show", examples=("penstock config show", "penstock config show --config penstock.yaml --json"))
+@verb(
+    "show",
+    examples=("penstock config show", "penstock config show --config penstock.yaml --json"),
+    notes=("Prints YAML that `--config` can read; with `--json`, the same tree.",),
+)
 @click.pass_obj
 def show(given: Given) -> None:
     """Show the configuration in force, secrets masked."""

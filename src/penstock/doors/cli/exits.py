@@ -32,6 +32,9 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+CONFIGURING = frozenset({"--config", "--data", "--log-level"})
+"""Options that choose settings: using one wrongly is a mistake in the configuration."""
+
 MEANINGS: dict[Exit, str] = {
     Exit.OK: "It went well.",
     Exit.VALIDATION: "The request is wrong: an option, an id, a payload; repeating it cannot help.",
@@ -64,12 +67,7 @@ def complaint_of(error: Exception) -> Complaint:
                 suggestions=error.suggestions,
             )
         case click.ClickException():
-            return Complaint(
-                exit=Exit.VALIDATION,
-                code="ERR_REFUSED",
-                message=error.format_message().rstrip("."),
-                suggestions=_help_for(error),
-            )
+            return _misused(error)
         case TimeoutError():
             words = str(error) or "it took too long"
             return Complaint(exit=Exit.TIMEOUT, code="ERR_TIMEOUT", message=words)
@@ -90,9 +88,15 @@ def _exit_of(fault: Fault) -> Exit:
             return Exit.EXECUTION
 
 
-def _help_for(error: click.ClickException) -> tuple[str, ...]:
+def _misused(error: click.ClickException) -> Complaint:
     ctx = getattr(error, "ctx", None)
-    return () if ctx is None else (f"See: {ctx.command_path} --help",)
+    concerns_settings = getattr(error, "option_name", None) in CONFIGURING
+    return Complaint(
+        exit=Exit.CONFIGURATION if concerns_settings else Exit.VALIDATION,
+        code="ERR_CONFIGURATION" if concerns_settings else "ERR_REFUSED",
+        message=error.format_message().rstrip("."),
+        suggestions=() if ctx is None else (f"See: {ctx.command_path} --help",),
+    )
 
 
 def _configuration(error: Exception) -> Complaint | None:

@@ -52,7 +52,6 @@ def job_facts(job: Job, pauses: Sequence[Pause] = ()) -> JobFacts:
         "crashes": job.crashes,
         "parked_since": iso_or_none(job.parked_since),
         "behind": job.behind,
-        "paused": job.paused,
         "cancel_code": job.cancel_code,
         "delete_first": job.delete_first,
         "progress": None if progress is None else {"done": progress.done, "total": progress.total},

@@ -86,10 +86,17 @@ class Verb(_Spoken):
     """A command that does something."""
 
     def __init__(
-        self, *args: Any, examples: Sequence[str] = (), shape: type[Any] | None = None, **named: Any
+        self,
+        *args: Any,
+        examples: Sequence[str] = (),
+        notes: Sequence[str] = (),
+        shape: type[Any] | None = None,
+        **named: Any,
     ) -> None:
         super().__init__(*args, **named)
         self.examples = examples
+        self.notes = notes
+        """Sentences for the reference page, where there is room."""
         self.shape = shape
         """The document it prints with --json; None where it prints none."""
 
@@ -146,10 +153,15 @@ class Noun(_Spoken, click.Group):
 
 
 def verb(
-    name: str, *, examples: Sequence[str], shape: type[Any] | None = None, **named: Any
+    name: str,
+    *,
+    examples: Sequence[str],
+    notes: Sequence[str] = (),
+    shape: type[Any] | None = None,
+    **named: Any,
 ) -> Callable[[Callable[..., Any]], Verb]:
     """Make a function a command; its docstring is the sentence of its help."""
-    return click.command(name, cls=Verb, examples=examples, shape=shape, **named)
+    return click.command(name, cls=Verb, examples=examples, notes=notes, shape=shape, **named)
 
 
 def dry_run(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -101,12 +101,17 @@ def _verbs(noun: Noun, ctx: click.Context) -> Iterator[tuple[Verb, click.Context
 
 def _section(each: Verb, ctx: click.Context) -> str:
     usage = " ".join([ctx.command_path, *each.collect_usage_pieces(ctx)])
-    own = [param for param in each.params if param.get_help_record(ctx) and isinstance(param, click.Option)]
+    own = [param for param in each.params if isinstance(param, click.Option) and not param.hidden]
     examples = "\n".join(each.examples)
-    parts = [f"## `{ctx.command_path}`\n", f"{each.help}\n", f"```sh\n{usage}\n```\n"]
-    parts.append(f"```sh\n# examples\n{examples}\n```\n")
+    parts = [
+        f"## `{ctx.command_path}`\n",
+        f"{each.help}\n",
+        f"```sh\n{usage}\n\n# examples\n{examples}\n```\n",
+    ]
     if own:
         parts.append(_options(own, ctx))
+    if each.notes:
+        parts.append("".join(f"{note}\n" for note in each.notes))
     if each.shape is not None:
         parts.append(f"With `--json`: [{each.shape.__name__}](#{each.shape.__name__.lower()}).\n")
     return "\n".join(parts)
@@ -115,8 +120,8 @@ def _section(each: Verb, ctx: click.Context) -> str:
 def _options(options: Any, ctx: click.Context) -> str:
     rows = []
     for option in options:
-        spelling, words_ = option.get_help_record(ctx)
-        rows.append((f"`{spelling}`", words_.replace("|", "\\|")))
+        spelling, meaning = (part.replace("|", "\\|") for part in option.get_help_record(ctx))
+        rows.append((f"`{spelling}`", meaning.replace("  [", " [")))
     return _table(("option", "meaning"), rows)
 
 

@@ -45,7 +45,6 @@ class JobFacts(TypedDict):
     crashes: int
     parked_since: str | None
     behind: str | None
-    paused: bool
     cancel_code: str | None
     delete_first: bool
     progress: ProgressFacts | None

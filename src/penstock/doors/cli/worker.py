@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from penstock.settings import Settings
 
 
-@verb("worker", examples=("penstock worker", "penstock worker --count 4 --concurrency 32"))
+@verb(
+    "worker",
+    examples=("penstock worker", "penstock worker --count 4 --concurrency 32"),
+    notes=(
+        "Ctrl-C or SIGTERM ends it: what runs may finish within `worker.grace`, the rest is handed back.",
+        "A second one does not wait.",
+    ),
+)
 @click.option("--count", cls=Option, metavar="N", variable="PENSTOCK_WORKER_COUNT", help="Worker processes.")
 @click.option(
     "--concurrency",
@@ -34,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--role", type=click.Choice(["worker"]), default="worker", help="What to run: worker.")
 @click.pass_obj
 def command(given: Given, count: str | None, concurrency: str | None, handlers: str | None, role: str) -> int:
-    """Run jobs until told to stop; a second Ctrl-C stops without waiting for what runs."""
+    """Run jobs until told to stop."""
     flags = {"worker.count": count, "worker.concurrency": concurrency}
     return supervise(given.settings(flags), handlers)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @dry_run
 @click.pass_obj
 def cancel(given: Given, jobs: Sequence[str], dry_run: bool) -> None:
-    """Cancel jobs: a waiting one ends at once, a running one is told to stop."""
+    """Cancel jobs; a running one is told to stop."""
 
     async def work(store: Store, _: Settings) -> list[CancelFacts]:
         return await _cancel(store.desk, jobs, rehearse=dry_run)

@@ -56,7 +56,7 @@ NEVER = 0.0
 @dry_run
 @click.pass_obj
 def clean(given: Given, done: float | None, failed: float | None, yes: bool, dry_run: bool) -> None:
-    """Remove ended jobs that are older than their retention, or than you say."""
+    """Remove ended jobs past their retention."""
 
     async def work(store: Store, settings: Settings) -> Removed:
         now = store.clock.now()
@@ -67,7 +67,7 @@ def clean(given: Given, done: float | None, failed: float | None, yes: bool, dry
             really=yes and not dry_run,
         )
 
-    print_removed(given, with_store(given, work), yes=yes)
+    print_removed(given, with_store(given, work), agreed=yes or dry_run)
 
 
 async def remove(store: Store, *, done_before: float, failed_before: float, really: bool) -> Removed:
@@ -98,15 +98,11 @@ async def _count(desk: Desk, state: State, before: float) -> int:
     return found
 
 
-def print_removed(given: Given, done: Removed, *, yes: bool) -> None:
-    """Say how many; without --yes, and with something to remove, that is a refusal."""
+def print_removed(given: Given, done: Removed, *, agreed: bool) -> None:
+    """Say how many; to count without having been asked to is a refusal."""
     if given.as_json:
         output.document(done)
     else:
         output.line("would_remove" if done["dry_run"] else "removed", done["removed"])
-    if done["dry_run"] and done["removed"] and not yes and not _rehearsal_was_asked():
+    if done["removed"] and not agreed:
         raise Refused(f"{plural(done['removed'], 'job')} would be removed for good; say --yes to do it")
-
-
-def _rehearsal_was_asked() -> bool:
-    return bool(click.get_current_context().params.get("dry_run"))

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 @verb("list", examples=("penstock queue dlq list --error ERR_POISON",), shape=JobList)
 @choosing
 @click.option(
-    "--limit", type=click.IntRange(1, LIMIT_MAX), default=50, show_default=True, help="Jobs on a page."
+    "--limit",
+    type=click.IntRange(1, LIMIT_MAX),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Jobs on a page.",
 )
 @click.option("--before", type=text, metavar="JOB", help="Only jobs older than this one: the next page.")
 @click.pass_obj
@@ -84,7 +89,7 @@ def purge(given: Given, older_than: float, yes: bool, dry_run: bool) -> None:
         before = store.clock.now() - older_than
         return await remove(store, done_before=NEVER, failed_before=before, really=yes and not dry_run)
 
-    print_removed(given, with_store(given, work), yes=yes)
+    print_removed(given, with_store(given, work), agreed=yes or dry_run)
 
 
 dlq = Noun(

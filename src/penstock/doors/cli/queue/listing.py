@@ -13,7 +13,7 @@ from penstock.doors.cli import output
 from penstock.doors.cli.facts import job_facts
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.session import known, with_store
+from penstock.doors.cli.session import every, known, with_store
 from penstock.doors.cli.shapes import JobList
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import CORE, Shown, about, iso, shown, spoken
@@ -69,6 +69,9 @@ def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
         "penstock queue list --tenant acme --limit 10 --json",
     ),
     shape=JobList,
+    notes=(
+        "Piped, a line is: id, state, priority, type, op, tenant, collection, created, error code, about.",
+    ),
 )
 @click.option("--state", type=click.Choice([word.value for word in Shown]), help="Only jobs in this state.")
 @choosing
@@ -77,6 +80,7 @@ def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.IntRange(1, LIMIT_MAX),
     default=50,
     show_default=True,
+    metavar="N",
     help="Jobs on a page.",
 )
 @click.option("--before", type=text, metavar="JOB", help="Only jobs older than this one: the next page.")
@@ -111,10 +115,11 @@ async def _page(
     found: list[Job] = []
     for core in CORE[state]:
         part: list[Job] = []
-        page = await desk.jobs(replace(wanted, state=core, limit=limit))
-        while page and len(part) < limit:
-            part += [job for job in page if shown(job, pauses) is state]
-            page = await desk.jobs(replace(wanted, state=core, limit=limit, before=page[-1].id))
+        async for job in every(desk, replace(wanted, state=core)):
+            if shown(job, pauses) is state:
+                part.append(job)
+            if len(part) == limit:
+                break
         found += part
     # Each part comes newest first; so does the whole.
     return sorted(found, key=lambda job: (job.created_at, job.id), reverse=True)[:limit]

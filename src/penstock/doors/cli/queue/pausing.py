@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,6 @@ from penstock.doors.cli.values import text
 from penstock.doors.cli.words import who
 from penstock.model.payloads import item_type_named
 from penstock.model.standing import Pause, PauseScope
-from penstock.ports.desk import Desk
 
 if TYPE_CHECKING:
     from penstock.settings import Settings
@@ -39,18 +38,25 @@ def _scoped(function: Callable[..., Any]) -> Callable[..., Any]:
 @dry_run
 @click.pass_obj
 def pause(given: Given, /, dry_run: bool, **scopes: str | None) -> None:
-    """Hold back everything, or one tenant, collection or type; what runs goes on."""
+    """Hold back everything, or one tenant, collection or type."""
     asked = _pause_of(scopes, by=who())
 
-    async def work(store: Store, _: Settings) -> bool:
-        held = await _is_held(store.desk, asked)
+    async def work(store: Store, _: Settings) -> Pause | None:
         # The first to pause stays the one who is remembered.
-        if not dry_run and not held:
+        held = _same(asked, await store.desk.pauses())
+        if not dry_run and held is None:
             await store.desk.pause(asked.scope, asked.name, by=asked.by)
         return held
 
     held = with_store(given, work)
-    _print(given, asked, now_paused=True, was_paused=held, rehearsed=dry_run)
+    if given.as_json:
+        _document(held or asked, now_paused=True, was_paused=held is not None, rehearsed=dry_run)
+    elif held is not None:
+        output.talk(output.clean(f"{held} was already paused by {held.by}"))
+    elif dry_run:
+        output.talk(output.clean(f"{asked} would be paused; nothing was changed"))
+    else:
+        output.line("paused", asked)
 
 
 @verb(
@@ -62,16 +68,25 @@ def pause(given: Given, /, dry_run: bool, **scopes: str | None) -> None:
 @dry_run
 @click.pass_obj
 def resume(given: Given, /, dry_run: bool, **scopes: str | None) -> None:
-    """Let what was paused go on; each pause is lifted by the words that made it."""
+    """Let go on what was paused by the same words."""
     asked = _pause_of(scopes)
 
-    async def work(store: Store, _: Settings) -> bool:
-        if dry_run:
-            return await _is_held(store.desk, asked)
-        return await store.desk.resume(asked.scope, asked.name)
+    async def work(store: Store, _: Settings) -> tuple[Pause | None, list[Pause]]:
+        pauses = await store.desk.pauses()
+        if not dry_run:
+            await store.desk.resume(asked.scope, asked.name)
+        return _same(asked, pauses), pauses
 
-    held = with_store(given, work)
-    _print(given, asked, now_paused=False, was_paused=held, rehearsed=dry_run)
+    held, pauses = with_store(given, work)
+    if given.as_json:
+        _document(held or asked, now_paused=False, was_paused=held is not None, rehearsed=dry_run)
+    elif held is None:
+        others = ", ".join(str(each) for each in pauses) or "nothing"
+        output.talk(output.clean(f"{asked} was not paused; what is: {others}"))
+    elif dry_run:
+        output.talk(output.clean(f"{asked} would be resumed; nothing was changed"))
+    else:
+        output.line("resumed", asked)
 
 
 def _pause_of(scopes: dict[str, str | None], by: str = "") -> Pause:
@@ -84,27 +99,18 @@ def _pause_of(scopes: dict[str, str | None], by: str = "") -> Pause:
     return Pause(scope=scope, name=name, by=by)
 
 
-async def _is_held(desk: Desk, asked: Pause) -> bool:
-    return any((each.scope, each.name) == (asked.scope, asked.name) for each in await desk.pauses())
+def _same(asked: Pause, pauses: Sequence[Pause]) -> Pause | None:
+    return next((each for each in pauses if (each.scope, each.name) == (asked.scope, asked.name)), None)
 
 
-def _print(given: Given, asked: Pause, *, now_paused: bool, was_paused: bool, rehearsed: bool) -> None:
-    if given.as_json:
-        output.document(
-            Held(
-                scope=asked.scope.value,
-                name=asked.name,
-                paused=now_paused,
-                was_paused=was_paused,
-                by=asked.by or None,
-                dry_run=rehearsed,
-            )
+def _document(pause: Pause, *, now_paused: bool, was_paused: bool, rehearsed: bool) -> None:
+    output.document(
+        Held(
+            scope=pause.scope.value,
+            name=pause.name,
+            paused=now_paused,
+            was_paused=was_paused,
+            by=pause.by or None,
+            dry_run=rehearsed,
         )
-        return
-    word = "paused" if now_paused else "resumed"
-    if now_paused == was_paused:
-        output.talk(output.clean(f"{asked} {'was already' if now_paused else 'was not'} paused"))
-    elif rehearsed:
-        output.talk(output.clean(f"{asked} would be {word}; nothing was changed"))
-    else:
-        output.line(word, asked)
+    )

@@ -51,6 +51,7 @@ class Call:
         "penstock queue retry --all-failed --tenant acme --dry-run",
     ),
     shape=Retried,
+    notes=("Piped, a line is: old id, new id.", "Named jobs run again all or none."),
 )
 @click.argument("jobs", nargs=-1, type=text, metavar="[JOB]...")
 @click.option(

@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from penstock.wiring.store import Store
 
 
-@verb("show", examples=("penstock queue show JOB", "penstock queue show JOB --json"), shape=JobDetails)
+@verb(
+    "show",
+    examples=("penstock queue show JOB", "penstock queue show JOB --json"),
+    shape=JobDetails,
+    notes=("Piped, a line is a name and a value; values that are not text are JSON.",),
+)
 @click.argument("job", type=text)
 @click.pass_obj
 def show(given: Given, job: str) -> None:
-    """Show everything about one job: its payload, its error and what to do about it."""
+    """Show everything about one job, its payload and its error."""
     show_job(given, job)
 
 

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
         "penstock queue status --watch --json | jq .counts.ready",
     ),
     shape=Status,
+    notes=(
+        "Piped, the first cell of a line says what the others are: a count, `workers_alive`, `oldest_ready`, "
+        "`worker`, `job` or `pause`.",
+        "With `--watch` a line is the time and `name=count` for every count, printed when one changes.",
+    ),
 )
 @click.option("--watch", is_flag=True, help="Go on until Ctrl-C: redraw, or print a line per change.")
 @click.option(

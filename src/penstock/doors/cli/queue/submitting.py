@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,6 +36,12 @@ STDIN = "-"
         "penstock queue submit --type file - < payloads.jsonl",
     ),
     shape=Submitted,
+    notes=(
+        "Piped, a line is the id that stands for the job.",
+        "On stdin a line is a payload, or an object with `payload` and any of `type`, `op`, `collection`, "
+        "`tenant`, `priority`, `id`, `at` and `metadata`, which the options supply where it does not.",
+        "Lines are accepted in portions of `limits.bulk`, each whole or not at all.",
+    ),
 )
 @click.argument("source", required=False, type=click.Choice([STDIN]), metavar="[-]")
 @click.option("--type", "item_type", type=text, help="Item type: content, file, folder, project, library …")
@@ -63,42 +69,31 @@ STDIN = "-"
 @click.pass_obj
 def submit(
     given: Given,
+    /,
     source: str | None,
     payload: str | None,
     metadata: str | None,
     dry_run: bool,
-    item_type: str | None,
-    op: str | None,
-    collection: str,
-    tenant: str,
-    priority: str,
-    id: str | None,
-    at: float | None,
+    **words: Any,
 ) -> None:
     """Put jobs into the queue and print their ids."""
-    settings = given.settings()
-    around = Around(
-        item_type=item_type,
-        op=op,
-        collection=collection,
-        tenant=tenant,
-        priority=priority,
-        id=id,
-        at=at,
-        metadata=None if metadata is None else object_of(metadata, "--metadata", "ERR_METADATA_INVALID"),
-        max_retries=settings.worker.max_retries,
-    )
-    _submit_all(given, _asked(around, source or payload, settings.limits.bulk, payload), rehearse=dry_run)
-
-
-def _asked(around: Around, source: str | None, jobs_max: int, payload: str | None) -> Iterator[list[NewJob]]:
-    """The jobs in portions: one job, or what stdin holds."""
-    if source is None or (payload not in (None, STDIN) and source == STDIN):
+    if (source is None) == (payload is None):
         raise click.UsageError("give --payload JSON, or - to read JSON lines from stdin")
-    if source != STDIN:
-        return iter([[job_of(around, object_of(source, "--payload", "ERR_PAYLOAD_INVALID"))]])
+    settings = given.settings()
+    kept = None if metadata is None else object_of(metadata, "--metadata", "ERR_METADATA_INVALID")
+    around = Around(**words, metadata=kept, max_retries=settings.worker.max_retries)
+    if payload in (None, STDIN):
+        asked = _from_stdin(around, settings.limits.bulk)
+    else:
+        asked = iter([[job_of(around, object_of(payload, "--payload", "ERR_PAYLOAD_INVALID"))]])
+    _submit_all(given, asked, rehearse=dry_run)
+
+
+def _from_stdin(around: Around, jobs_max: int) -> Iterator[list[NewJob]]:
     if around.id is not None:
         raise click.UsageError("--id names one job; on stdin each line may carry an id of its own")
+    if sys.stdin is None:
+        raise click.UsageError("there is no stdin to read from")
     if sys.stdin.isatty():
         output.talk("reading one JSON object a line; Ctrl-D ends")
     return portions(sys.stdin.buffer, around, jobs_max)
