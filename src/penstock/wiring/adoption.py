@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-from penstock.engines.sqlite import adopting
+from penstock.engines.sqlite import SqliteStore, adopting
 from penstock.engines.sqlite.adopting import Adopted
 from penstock.engines.sqlite.rehearsing import Rehearsal
 from penstock.model.legacy import LegacyJob, Taken
 from penstock.settings import Settings
-from penstock.wiring.store import Store, open_store
+from penstock.wiring.store import open_sqlite_store
 
 
 class Adopter(Protocol):
@@ -30,12 +30,12 @@ async def open_adopter(settings: Settings, *, dry_run: bool) -> AsyncIterator[Ad
         with Rehearsal(settings.data, busy_seconds=settings.sqlite.busy_timeout) as rehearsal:
             yield _Rehearsing(rehearsal)
     else:
-        async with open_store(settings) as store:
+        async with open_sqlite_store(settings) as store:
             yield _Writing(store)
 
 
 class _Writing:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SqliteStore) -> None:
         self._store = store
 
     async def adopt(self, rows: Sequence[LegacyJob], now: float) -> list[Adopted]:

@@ -4,22 +4,44 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Literal, cast
+from typing import Literal, Protocol, cast
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite
 from penstock.engines.system.clock import SystemClock
 from penstock.model.errors import Refused
 from penstock.model.payloads import ItemType
 from penstock.model.rules import Backoff, Rules
+from penstock.ports.batches import Batches
+from penstock.ports.clock import Clock
+from penstock.ports.database import Database
+from penstock.ports.desk import Desk
+from penstock.ports.queue import Queue
 from penstock.settings import Settings
 
-Store = SqliteStore
-"""What every engine will offer; further engines join here."""
+
+class Store(Database, Protocol):
+    """What every engine offers, whatever it stands on."""
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def queue(self) -> Queue: ...
+    @property
+    def desk(self) -> Desk: ...
+    @property
+    def batches(self) -> Batches: ...
 
 
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The store the settings name, closed at the end."""
+    async with open_sqlite_store(settings) as store:
+        yield store
+
+
+@asynccontextmanager
+async def open_sqlite_store(settings: Settings) -> AsyncIterator[SqliteStore]:
+    """The same for work that knows SQLite's table, such as taking over legacy rows."""
     _refuse_absent_engines(settings)
     store = await open_sqlite(
         settings.data,

@@ -19,6 +19,7 @@ from penstock.model.jobs import WorkerId
 from penstock.model.payloads import ItemType
 from penstock.settings import Settings
 from penstock.wiring.store import open_store
+from penstock.work.breaker import BreakerRules, Breakers
 from penstock.work.crew import run_crew
 from penstock.work.handlers import Handlers
 from penstock.work.pace import Pace
@@ -82,6 +83,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
             concurrency=settings.worker.concurrency,
             clock=clock,
             pace=pace,
+            breakers=Breakers(clock, breaker_rules_of(settings)),
             alone=orders.alone,
         )
         signals = 0
@@ -133,6 +135,17 @@ def handlers_named(name: str | None) -> Handlers:
     if not isinstance(found, Handlers):
         raise Refused(f"handlers {name!r} is not a Handlers value", code="ERR_CONFIGURATION")
     return found
+
+
+def breaker_rules_of(settings: Settings) -> BreakerRules:
+    """When breakers open, as the settings say."""
+    given = settings.circuit_breaker
+    return BreakerRules(
+        failure_threshold=given.failure_threshold,
+        window=given.window,
+        cooldown_period=given.cooldown_period,
+        min_samples=given.min_samples,
+    )
 
 
 def pace_of(settings: Settings) -> Pace:

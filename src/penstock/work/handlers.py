@@ -12,6 +12,7 @@ from penstock.model.outcomes import Outcome
 from penstock.model.payloads import ItemType, Payload
 from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
+from penstock.work.breaker import Breakers
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -20,8 +21,10 @@ T = TypeVar("T")
 class Run:
     """One attempt under way: its lease, and the ways a handler may speak while it works."""
 
-    def __init__(self, lease: Lease, queue: Queue, clock: Clock) -> None:
+    def __init__(self, lease: Lease, queue: Queue, clock: Clock, breakers: Breakers) -> None:
         self.lease = lease
+        self.breakers = breakers
+        """One breaker per dependency, shared by all attempts of this process."""
         self.started = clock.steady()
         self.heard = self.started
         """When the handler last showed that it is getting on."""

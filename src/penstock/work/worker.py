@@ -18,6 +18,7 @@ from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
 from penstock.model.outcomes import DONE, RELEASE, Outcome, Retry, outcome_of
 from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
+from penstock.work.breaker import BreakerRules, Breakers
 from penstock.work.handlers import Handlers, Run
 from penstock.work.pace import Pace, jittered_around
 
@@ -47,6 +48,7 @@ class Worker:
         concurrency: int,
         clock: Clock,
         pace: Pace,
+        breakers: Breakers | None = None,
         alone: bool = False,
     ) -> None:
         self.id = worker_id
@@ -55,6 +57,7 @@ class Worker:
         self._handlers = handlers
         self._clock = clock
         self._pace = pace
+        self._breakers = breakers or Breakers(clock, BreakerRules())
         self._alone = alone
         """Take one suspect, run it, and end."""
         self._runs: dict[JobId, Run] = {}
@@ -181,7 +184,7 @@ class Worker:
 
     def _start(self, lease: Lease) -> None:
         self._exclusive = self._exclusive or lease.alone
-        self._runs[lease.job_id] = Run(lease, self._queue, self._clock)
+        self._runs[lease.job_id] = Run(lease, self._queue, self._clock, self._breakers)
         self._tasks[lease.job_id] = asyncio.create_task(self._attempt(self._runs[lease.job_id]))
 
     async def _attempt(self, run: Run) -> None:
