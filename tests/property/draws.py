@@ -91,7 +91,7 @@ class Intent:
 intents = st.builds(
     Intent,
     kind=st.sampled_from(KINDS),
-    tenant=st.sampled_from("abc"),
+    tenant=st.sampled_from("aaabbc"),
     path=st.integers(0, 2),
     size=st.integers(1, 9),
     priority=st.sampled_from([0, 5, 5, 9, 10]),

@@ -104,6 +104,10 @@ class QueueMachine(RuleBasedStateMachine):
 
     # Working
 
+    @rule(worker=workers)
+    def claim_all(self, worker: WorkerId) -> None:
+        self.claim(worker, limit=20, idle=False)
+
     @rule(worker=workers, limit=st.integers(1, 5), idle=st.booleans())
     def claim(self, worker: WorkerId, limit: int, idle: bool) -> None:
         self.beat(worker)
@@ -151,11 +155,12 @@ class QueueMachine(RuleBasedStateMachine):
         held = self.held()
         self.settle(held[pick % len(held)], outcome)
 
-    @precondition(lambda self: self.leases)
+    @precondition(lambda self: self.stale())
     @rule(pick=picks, outcome=outcomes)
-    def settle_any(self, pick: int, outcome: Outcome) -> None:
-        """Also one that was lost, or settled before."""
-        self.settle(self.leases[pick % len(self.leases)], outcome)
+    def settle_a_stale_one(self, pick: int, outcome: Outcome) -> None:
+        """Lost or settled before, and its job may be in other hands now."""
+        stale = self.stale()
+        self.settle(stale[pick % len(stale)], outcome)
 
     def settle(self, lease: Lease, outcome: Outcome) -> None:
         expected = self.model.settle(lease, outcome, self.now)
@@ -180,7 +185,6 @@ class QueueMachine(RuleBasedStateMachine):
                 job.until = self.now + self.model.rules.lease_seconds
         assert self.run(self.store.queue.extend(leases)) == expected
 
-    @rule(worker=workers)
     def beat(self, worker: WorkerId) -> None:
         self.run(self.store.queue.beat(worker, concurrency=5))
         self.model.beats[worker] = self.now
@@ -196,14 +200,16 @@ class QueueMachine(RuleBasedStateMachine):
             else:
                 self.model.give_back(lease.job_id, self.now)
 
-    @rule()
-    def rescue(self) -> None:
+    @rule(beating=st.sets(workers))
+    def rescue(self, beating: set[WorkerId]) -> None:
+        """Some have beaten in time, some have fallen silent."""
+        for worker in sorted(beating):
+            self.beat(worker)
         lost = self.model.lost(self.now)
         assert sorted(self.run(self.store.queue.rescue())) == sorted(lost)
         for job_id, died in lost.items():
             self.model.lose(job_id, self.now, died=died)
 
-    @rule()
     def promote(self) -> None:
         self.run(self.store.queue.promote())
         self.model.promote(self.now)
@@ -218,14 +224,14 @@ class QueueMachine(RuleBasedStateMachine):
         assert self.run(self.store.desk.cancel([job_id])) == [expected]
 
     @rule(scope=scopes)
-    def pause(self, scope: tuple[PauseScope, str]) -> None:
-        self.run(self.store.desk.pause(*scope, by="machine"))
-        self.model.pauses.add(scope)
-
-    @rule(scope=scopes)
-    def resume(self, scope: tuple[PauseScope, str]) -> None:
-        assert self.run(self.store.desk.resume(*scope)) is (scope in self.model.pauses)
-        self.model.pauses.discard(scope)
+    def pause_or_resume(self, scope: tuple[PauseScope, str]) -> None:
+        if scope in self.model.pauses:
+            assert self.run(self.store.desk.resume(*scope))
+            self.model.pauses.remove(scope)
+        else:
+            assert not self.run(self.store.desk.resume(*scope))
+            self.run(self.store.desk.pause(*scope, by="machine"))
+            self.model.pauses.add(scope)
 
     @precondition(lambda self: self.ended())
     @rule(pick=picks)
@@ -254,21 +260,20 @@ class QueueMachine(RuleBasedStateMachine):
 
     # Time and faults
 
-    @rule(seconds=st.sampled_from([1, 4, 6, 35, 120, 301]))
-    def advance(self, seconds: int) -> None:
+    @rule(seconds=st.sampled_from([1, 6, 35, 120, 301]), promotes=st.booleans())
+    def advance(self, seconds: int, promotes: bool) -> None:
         self.clock.advance(seconds)
+        if promotes:
+            self.promote()
 
     @rule(seconds=st.sampled_from([-7200, -60, -1, 60, 7200]))
     def jump(self, seconds: int) -> None:
         self.clock.jump(seconds)
 
-    @rule()
-    def crash(self) -> None:
-        self.store = self.run(self.home.crash(self.store))
-
-    @rule()
-    def restart(self) -> None:
-        self.store = self.run(self.home.restart(self.store))
+    @rule(crashes=st.booleans())
+    def restart(self, crashes: bool) -> None:
+        again = self.home.crash if crashes else self.home.restart
+        self.store = self.run(again(self.store))
 
     # Looking
 
@@ -278,6 +283,12 @@ class QueueMachine(RuleBasedStateMachine):
     def held(self) -> list[Lease]:
         """Leases that are current."""
         return [lease for lease in self.leases if self.model.holds(lease)]
+
+    def stale(self) -> list[Lease]:
+        """Leases that are not, first those whose job is held by another attempt."""
+        stale = [lease for lease in self.leases if not self.model.holds(lease)]
+        again = {lease.job_id for lease in self.held()}
+        return [lease for lease in stale if lease.job_id in again] or stale
 
     def ended(self) -> list[Known]:
         return [job for job in self.model.jobs.values() if not job.unfinished]
@@ -344,8 +355,8 @@ class QueueMachine(RuleBasedStateMachine):
             self.run(self.store.desk.resume(*scope))
         for worker in WORKERS:
             self.run(self.store.queue.leave(worker))
+        self.clock.advance(1_000_000)
         for _ in range(500):
-            self.clock.advance(1000)
             self.run(self.store.queue.promote())
             leases = self.run(self.store.queue.claim(WORKERS[0], 50))
             self.run(self.store.queue.settle([(lease, DONE) for lease in leases]))
