@@ -82,6 +82,10 @@ def _record(param: click.Parameter, ctx: click.Context) -> tuple[str, str] | Non
     return None if isinstance(param, click.Argument) else param.get_help_record(ctx)
 
 
+class ReaderGone(Exception):
+    """Whoever read stdout has gone; click would end with 1 at a broken pipe before we could say otherwise."""
+
+
 class Verb(_Spoken):
     """A command that does something."""
 
@@ -99,6 +103,12 @@ class Verb(_Spoken):
         """Sentences for the reference page, where there is room."""
         self.shape = shape
         """The document it prints with --json; None where it prints none."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderGone from error
 
 
 class NounAlone(click.UsageError):

@@ -45,7 +45,7 @@ async def look(desk: Desk, clock: Clock) -> Overview:
     counts = await desk.counts()
     pauses = await desk.pauses()
     ready = await desk.jobs(Wanted(state=State.READY, limit=OLDEST_LOOK)) if counts.ready else []
-    claimable = [job for job in ready if shown(job, pauses) is Shown.READY]
+    claimable = [job for job in reversed(ready) if shown(job, pauses) is Shown.READY]
     return Overview(
         now=clock.now(),
         counts=counts,

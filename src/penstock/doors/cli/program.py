@@ -10,7 +10,7 @@ import click
 
 from penstock.doors.cli.exits import Exit, tell
 from penstock.doors.cli.given import Given
-from penstock.doors.cli.grammar import Noun
+from penstock.doors.cli.grammar import Noun, ReaderGone
 from penstock.doors.cli.output import flush, settle_streams, silence, talk
 
 COMMANDS = {
@@ -67,7 +67,7 @@ def run(argv: Sequence[str]) -> int:
     try:
         code = program.main(list(argv), prog_name="penstock", standalone_mode=False, obj=Given())
         flush()
-    except BrokenPipeError:
+    except (ReaderGone, BrokenPipeError):
         silence()
         return Exit.OK
     except (KeyboardInterrupt, click.Abort):

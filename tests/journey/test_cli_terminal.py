@@ -1,0 +1,175 @@
+"""The real program on a terminal and in a pipe: tables, watching, Ctrl-C, a reader that goes away."""
+
+import json
+import os
+import signal
+import subprocess
+from contextlib import suppress
+
+import pytest
+
+from penstock.doors.cli.shapes import Status
+from tests.support.command_line import Program, Terminal
+from tests.support.documents import deviations
+from tests.support.jobs import a_job, a_note, an_error
+
+WATCH = ("queue", "status", "--watch", "--interval", "50ms")
+
+
+def test_a_list_is_a_table_on_a_terminal(program: Program) -> None:
+    """Whole ids and states, the end of a path that does not fit, and no cell broken into lines."""
+    path = "/documents/a/rather/long/path/to/some/thing/of/interest/report.pdf"
+    (failed,) = program.end(a_job(path), error=an_error("ERR_TIMEOUT"))
+    (note,) = program.submit(a_note())
+
+    ran = program.on_terminal("queue", "list", columns=80)
+
+    lines = ran.out.splitlines()
+    assert ran.code == 0
+    assert lines[0].split() == ["JOB", "STATE", "ABOUT", "ERROR", "AGE"]
+    assert [line.split()[:2] for line in lines[1:]] == [[note, "ready"], [failed, "failed"]]
+    assert "report.pdf" in lines[2]
+    assert max(map(len, lines)) <= 80
+
+
+def test_colours_are_for_terminals(program: Program) -> None:
+    """A terminal sees colours; a pipe sees none."""
+    program.submit(a_job())
+
+    terminal = Terminal(program.command("queue", "list"), program.environment(), program.folder, 100)
+    terminal.wait()
+
+    assert "\x1b[36mready" in terminal.raw
+    assert "\x1b" not in program("queue", "list").out
+
+
+def test_nothing_in_a_document_steers_the_terminal(program: Program) -> None:
+    """Escape sequences in names and errors are written out, square brackets are no markup."""
+    (job,) = program.end(a_job("/documents/[bold]\x1b[2J.txt"), error=an_error(message="\x1b]0;title\x07"))
+
+    for words in (["queue", "show", job], ["queue", "explain", job], ["queue", "list"]):
+        terminal = Terminal(program.command(*words), program.environment(), program.folder, 200)
+        assert terminal.wait() == 0
+        assert "\x1b[2J" not in terminal.raw
+        assert "\x1b]0" not in terminal.raw
+    assert r"[bold]\x1b[2J.txt" in program.on_terminal("queue", "list", columns=200).out
+
+
+def test_status_on_a_terminal_says_that_nobody_works(program: Program) -> None:
+    """The picture holds the counts and, plainly, what is missing."""
+    program.submit(a_job())
+
+    ran = program.on_terminal("queue", "status")
+
+    assert ran.out.splitlines()[0].split()[:2] == ["ready", "1"]
+    assert "No worker is alive" in ran.out
+
+
+def test_watching_a_terminal_redraws_and_ends_with_ctrl_c(program: Program) -> None:
+    """A submit from elsewhere shows up in place; Ctrl-C ends it well, the cursor comes back."""
+    program.submit(a_job())
+    terminal = Terminal(program.command(*WATCH), program.environment(), program.folder, 100)
+    terminal.read_until(lambda text: "ready" in text)
+
+    program.submit(a_job())
+    terminal.read_until(lambda text: text.rpartition("ready")[2].split()[:1] == ["2"])
+    terminal.interrupt()
+
+    assert terminal.wait() == 0
+    assert "\x1b[1A" in terminal.raw, "it redraws in place"
+    assert terminal.raw.rstrip().endswith("\x1b[?25h"), "the cursor is shown again"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_watching_in_a_pipe_prints_a_line_per_change(program: Program, form: str) -> None:
+    """As long as nothing changes nothing is printed; each line is whole when it comes."""
+    program.submit(a_job())
+    watching = program.start(*WATCH, *(["--json"] if form == "json" else []))
+    assert watching.stdout is not None
+    first = watching.stdout.readline()
+
+    program.submit(a_job())
+    second = watching.stdout.readline()
+    watching.send_signal(signal.SIGINT)
+    rest, _ = watching.communicate(timeout=30)
+
+    assert (watching.returncode, rest) == (0, "")
+    if form == "json":
+        documents = [json.loads(line) for line in (first, second)]
+        assert [deviations(each, Status) for each in documents] == [[], []]
+        assert [each["counts"]["ready"] for each in documents] == [1, 2]
+    else:
+        assert (" ready=1 " in first, " ready=2 " in second) == (True, True)
+
+
+def test_a_reader_that_goes_away_ends_the_program_quietly(program: Program) -> None:
+    """`penstock … | head` says nothing about a broken pipe."""
+    program.submit(a_job())
+    watching = program.start(*WATCH)
+    assert watching.stdout is not None
+    watching.stdout.readline()
+    watching.stdout.close()
+
+    program.submit(a_job())
+
+    assert watching.wait(30) == 0
+    assert watching.stderr is not None
+    assert watching.stderr.read() == ""
+    watching.stderr.close()
+
+
+def test_bulk_submit_goes_on_when_nobody_reads_the_ids(program: Program) -> None:
+    """The jobs are wanted even if their ids are not."""
+    lines = "".join(f'{{"file_path": "/documents/{number}.txt"}}\n' for number in range(4))
+    process = subprocess.Popen(
+        program.command("queue", "submit", "--type", "file", "-"),
+        env=program.environment({"PENSTOCK_LIMITS_BULK": "2"}),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    assert process.stdin is not None
+    process.stdout.close()
+
+    process.stdin.write(lines.encode())
+    process.stdin.close()
+
+    assert process.wait(30) == 0
+    assert len(program.rows()) == 4
+
+
+def test_ctrl_c_leaves_what_was_accepted_and_says_so(program: Program) -> None:
+    """A bulk submit that is stopped keeps the portions it has printed."""
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        program.command("queue", "submit", "--type", "file", "-"),
+        env=program.environment({"PENSTOCK_LIMITS_BULK": "1"}),
+        stdin=reader,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(reader)
+    os.write(writer, b'{"file_path": "/documents/1.txt"}\n{"file_path": "/documents/2.txt"}\n')
+    assert process.stdout is not None
+    ids = [process.stdout.readline().strip() for _ in range(2)]
+
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    with suppress(OSError):
+        os.close(writer)
+
+    assert process.returncode == 130
+    assert "what was accepted stays queued" in err
+    assert [row[0] for row in program.rows()] == ids
+
+
+def test_output_survives_any_locale(program: Program) -> None:
+    """A name the locale cannot write is escaped, not a crash."""
+    program.submit(a_job("/documents/résumé→.txt"))
+
+    ran = program("queue", "list", env={"PYTHONIOENCODING": "latin-1"})
+
+    assert ran.code == 0
+    assert r"\u2192.txt" in ran.out

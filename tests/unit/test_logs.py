@@ -1,0 +1,138 @@
+"""Logs: canonical keys only, JSON for machines, text for terminals, no payloads by way of exceptions."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from penstock.doors.logs import FACTS, set_up_logging
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """Leave the process's logging as it was."""
+    root, ours = logging.getLogger(), logging.getLogger("penstock")
+    before = list(root.handlers), root.level, ours.level
+    yield
+    root.handlers[:], root.level, ours.level = before
+
+
+@pytest.fixture
+def log() -> logging.Logger:
+    return logging.getLogger("penstock.test")
+
+
+def lines(stream: io.StringIO) -> list[dict[str, object]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_line_is_json_with_canonical_keys(log: logging.Logger) -> None:
+    """Level, time and message, and the facts that were given."""
+    stream = io.StringIO()
+    set_up_logging("info", stream)
+
+    log.info("job %s", "done", extra={"job_id": "j1", "worker_id": "w1", "queue": None})
+    log.debug("too quiet")
+
+    (line,) = lines(stream)
+    assert {key: line[key] for key in ("level", "msg", "job_id", "worker_id")} == {
+        "level": "info",
+        "msg": "job done",
+        "job_id": "j1",
+        "worker_id": "w1",
+    }
+    assert set(line) == {"level", "ts", "msg", "job_id", "worker_id"}
+    assert str(line["ts"]).endswith("Z")
+
+
+def test_the_keys_are_those_of_the_contract() -> None:
+    """No more, no fewer."""
+    assert {"level", "ts", "msg", *FACTS} == {
+        "level",
+        "ts",
+        "msg",
+        "trace_id",
+        "span_id",
+        "job_id",
+        "queue",
+        "worker_id",
+        "request_id",
+        "namespace",
+    }
+
+
+def test_any_other_key_is_refused_where_it_is_logged(log: logging.Logger) -> None:
+    """A payload or a name must not slip into a log under a key of its own."""
+    stream = io.StringIO()
+    set_up_logging("info", stream)
+
+    with pytest.raises(ValueError, match="'payload' is not one of trace_id"):
+        log.info("job done", extra={"payload": "private"})
+
+    assert stream.getvalue() == ""
+
+
+def test_libraries_are_heard_only_when_something_is_wrong() -> None:
+    """Their own keys are left out, not refused."""
+    stream = io.StringIO()
+    set_up_logging("debug", stream)
+    library = logging.getLogger("asyncio")
+
+    library.info("chatter")
+    library.warning("trouble", extra={"colour": "red"})
+
+    (line,) = lines(stream)
+    assert (line["msg"], "colour" in line) == ("trouble", False)
+
+
+def test_an_exception_is_named_by_type_and_place_only(
+    log: logging.Logger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says may be a user's text; the debug switch shows all of it."""
+    stream = io.StringIO()
+    set_up_logging("info", stream)
+    monkeypatch.delenv("PENSTOCK_DEBUG", raising=False)
+
+    for switch in ("0", "1"):
+        monkeypatch.setenv("PENSTOCK_DEBUG", switch)
+        try:
+            raise RuntimeError("the patient's name")
+        except RuntimeError:
+            log.exception("handler failed")
+
+    plain, debugged = (str(line["msg"]) for line in lines(stream))
+    assert plain.startswith("handler failed (RuntimeError at test_logs.py:")
+    assert "patient" not in plain
+    assert "the patient's name" in debugged
+
+
+def test_text_on_a_terminal_is_one_line_and_cannot_steer_it(log: logging.Logger) -> None:
+    """Time, level, message and facts, with every control character written out."""
+    stream = Terminal()
+    set_up_logging("warning", stream)
+
+    log.warning("odd \x1b[2J\nname", extra={"job_id": "j1"})
+
+    line = stream.getvalue()
+    assert line.endswith(r" warning odd \x1b[2J\nname  job_id=j1" + "\n")
+    assert line.count("\n") == 1
+
+
+def test_setting_up_again_replaces_the_first(log: logging.Logger) -> None:
+    """No line is written twice."""
+    first, second = io.StringIO(), io.StringIO()
+    set_up_logging("info", first)
+    set_up_logging("info", second)
+
+    log.info("once")
+
+    assert (first.getvalue(), len(lines(second))) == ("", 1)
