@@ -50,6 +50,10 @@ class Database(Protocol):
         """The user's events with a higher number, in order."""
         ...
 
+    async def forget_events(self, before: float, *, limit: int = 1000) -> int:
+        """Remove events older than that, at most `limit` a call; how many went. Numbers are never reused."""
+        ...
+
     async def close(self) -> None:
         """Finish what was accepted and let go of the files."""
         ...

@@ -98,7 +98,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
         _on_signals(told)
         watch = asyncio.create_task(_end_with_parent(parent_gone, worker))
         try:
-            await run_crew(worker, store.queue, clock, pace)
+            await run_crew(worker, store.queue, store, clock, pace)
         finally:
             watch.cancel()
 
@@ -160,6 +160,7 @@ def pace_of(settings: Settings) -> Pace:
         prune=settings.retention.interval,
         keep_done=settings.retention.done,
         keep_failed=settings.retention.failed,
+        keep_events=settings.retention.events,
         timeout=worker.timeout,
         timeouts={kind: worker.timeout_for(kind) for kind in ItemType},
         stall=worker.stall,

@@ -6,6 +6,7 @@ import asyncio
 from typing import Protocol
 
 from penstock.ports.clock import Clock
+from penstock.ports.database import Database
 from penstock.ports.queue import Queue
 from penstock.work.keeper import Keeper
 from penstock.work.pace import Pace
@@ -21,12 +22,12 @@ class Trade(Protocol):
     async def run(self) -> None: ...
 
 
-async def run_crew(worker: Worker, queue: Queue, clock: Clock, pace: Pace) -> None:
+async def run_crew(worker: Worker, queue: Queue, database: Database, clock: Clock, pace: Pace) -> None:
     """Until the worker has been stopped and is empty; raises if one of the others fails."""
     trades: tuple[Trade, ...] = (
         Rescuer(queue, clock, pace),
         Promoter(queue, clock, pace),
-        Pruner(queue, clock, pace),
+        Pruner(queue, database, clock, pace),
     )
     failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

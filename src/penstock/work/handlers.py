@@ -14,6 +14,8 @@ from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
 from penstock.work.breaker import Breakers
 
+PROGRESS_SECONDS = 0.2
+"""Progress is kept at most so often."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -28,6 +30,7 @@ class Run:
         self.started = clock.steady()
         self.heard = self.started
         """When the handler last showed that it is getting on."""
+        self._kept = float("-inf")
         self._queue = queue
         self._clock = clock
 
@@ -37,8 +40,15 @@ class Run:
         return self.lease.payload
 
     async def progress(self, done: int, total: int | None = None) -> None:
-        """Keep n of m with the job; raises LeaseLost when the job is no longer ours."""
-        self.heard = self._clock.steady()
+        """Keep n of m with the job; raises LeaseLost when the job is no longer ours.
+
+        Cheap to call often: what follows quickly on the last is kept only if it is the end.
+        """
+        now = self._clock.steady()
+        self.heard = now
+        if now - self._kept < PROGRESS_SECONDS and done != total:
+            return
+        self._kept = now
         if not await self._queue.progress(self.lease, Progress(done=done, total=total)):
             raise LeaseLost.of(self.lease.job_id)
 

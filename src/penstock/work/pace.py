@@ -26,6 +26,7 @@ class Pace:
     prune: float = 60.0
     keep_done: float = 7 * 86_400.0
     keep_failed: float = 30 * 86_400.0
+    keep_events: float = 7 * 86_400.0
     timeout: float = 3600.0
     timeouts: Mapping[ItemType, float] = field(default_factory=dict)
     stall: float = 0.0

@@ -17,7 +17,7 @@ from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.statements import sql
-from penstock.engines.sqlite.times import seconds
+from penstock.engines.sqlite.times import iso, seconds
 from penstock.engines.sqlite.transaction import SqliteTransaction
 from penstock.engines.sqlite.turnstile import Turnstile
 from penstock.engines.sqlite.writer import Writer
@@ -91,6 +91,11 @@ class SqliteStore:
             LoggedEvent(user=row[0], seq=row[1], ts=seconds(row[2]), type=row[3], payload_json=row[4])
             for row in rows
         ]
+
+    async def forget_events(self, before: float, *, limit: int = 1000) -> int:
+        """Remove old events; how many."""
+        where = {"before": iso(before), "limit": limit}
+        return await self.change(lambda db: db.execute(sql("events_forget"), where).rowcount)
 
     def announce(self) -> None:
         """Called inside a write: there may be new work once it is committed."""

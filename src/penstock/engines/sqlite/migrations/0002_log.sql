@@ -22,6 +22,7 @@ CREATE TABLE events (
   payload_json TEXT NOT NULL,
   PRIMARY KEY (user_id, seq)
 ) WITHOUT ROWID;
+CREATE INDEX events_age ON events (ts);
 CREATE TABLE event_counters (
   user_id TEXT PRIMARY KEY NOT NULL,
   seq INTEGER NOT NULL
