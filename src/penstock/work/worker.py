@@ -145,14 +145,15 @@ class Worker:
             await self._wait_for_room(GATHER_SECONDS)
             free = self._free() or free
         idle = not self._runs and not self._unsettled
-        leases = await self._queue.claim(self.id, 1 if self._alone else free, idle=idle)
+        wanted = 1 if self._alone else min(free, max(1, self.concurrency // 2))
+        leases = await self._queue.claim(self.id, wanted, idle=idle)
         if self._stopping.is_set():
             return self._give_back(leases)
         for lease in leases:
             self._start(lease)
         if self._alone:
             self.stop()
-        elif len(leases) < free:
+        elif len(leases) < wanted:
             await self._wait_for_news()
 
     def _free(self) -> int:
