@@ -197,7 +197,7 @@ class Terminal:
 
     def wait(self) -> int:
         """Read to the end; the exit code."""
-        self.read_until(lambda _: False) if self._process.poll() is None else None
+        self.read_until(lambda _: False)
         code = self._process.wait(PATIENCE)
         os.close(self._mine)
         return code

@@ -97,7 +97,7 @@ def count_facts(counts: Counts) -> CountFacts:
         "delayed": counts.delayed,
         "waiting": counts.waiting,
         "paused": counts.paused,
-        "suspects": counts.suspects,
+        "suspect": counts.suspects,
         "running": counts.leased,
         "done": counts.done,
         "failed": counts.failed,

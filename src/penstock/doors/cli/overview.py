@@ -85,7 +85,8 @@ def status_lines(seen: Overview) -> Iterator[tuple[object, ...]]:
     yield from count_facts(seen.counts).items()
     yield "workers_alive", seen.alive
     if seen.oldest is not None:
-        yield "oldest_ready", seen.oldest.id, iso(seen.oldest.created_at)
+        exact = "exact" if seen.oldest_is_exact else "at_least"
+        yield "oldest_ready", seen.oldest.id, iso(seen.oldest.created_at), exact
     for worker in seen.workers:
         word = "alive" if worker.alive else "dead"
         yield "worker", worker.id, word, worker.running, worker.concurrency, iso(worker.beat_at)

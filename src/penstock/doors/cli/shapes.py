@@ -84,13 +84,13 @@ class PauseFacts(TypedDict):
 
 
 class CountFacts(TypedDict):
-    """How many jobs are in which state; suspects have killed workers and wait to run alone."""
+    """How many jobs are in which state."""
 
     ready: int
     delayed: int
     waiting: int
     paused: int
-    suspects: int
+    suspect: int
     running: int
     done: int
     failed: int

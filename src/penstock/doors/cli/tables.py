@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
@@ -22,7 +23,7 @@ STYLES = {
     "waiting": "yellow",
     "paused": "magenta",
     "delayed": "yellow",
-    "suspects": "red",
+    "suspect": "red",
     "running": "blue",
     "done": "green",
     "failed": "red",
@@ -88,20 +89,23 @@ def _code(job: Job) -> str | None:
     return None if job.error is None else job.error.code
 
 
-def details(job: JobDetails) -> Table:
+def details(job: JobDetails, now: float) -> Table:
     """Everything about one job, a fact a line; what is not set is left out."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in job.items():
         if value is not None and value is not False and value != {}:
-            table.add_row(name.replace("_", " "), _fact(name, value))
+            table.add_row(name.replace("_", " "), _fact(name, value, now))
     return table
 
 
-def _fact(name: str, value: object) -> Text:
+def _fact(name: str, value: object, now: float) -> Text:
     if name == "state":
         return _word(str(value))
+    if name.endswith(("_at", "_until", "_since")):
+        at = datetime.fromisoformat(str(value)).timestamp()
+        return Text(str(value)).append(f"  {since(at, now)}", style="dim")
     if name == "error" and isinstance(value, dict):
         text = _text(f"{value['message']} ({value['code']})", "red")
         for line in value["suggestions"]:
@@ -137,7 +141,7 @@ def _counts(seen: Overview) -> Table:
         ("delayed", counts.delayed, "until their time has come"),
         ("waiting", counts.waiting, "for another job on the same subject"),
         ("paused", counts.paused, "until resumed"),
-        ("suspects", counts.suspects, "killed workers; each will run alone"),
+        ("suspect", counts.suspects, "killed workers; each will run alone"),
         ("done", counts.done, ""),
         ("failed", counts.failed, "see: penstock queue dlq list"),
     ]
@@ -146,7 +150,7 @@ def _counts(seen: Overview) -> Table:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(style="dim", no_wrap=True, overflow="ellipsis")
     for word, count, note in rows:
-        if count or word not in {"waiting", "paused", "suspects"}:
+        if count or word not in {"waiting", "paused", "suspect"}:
             number = Text(f"{count:,}", style="bold" if count else "dim")
             table.add_row(_word(word), number, note if count else "")
     return table

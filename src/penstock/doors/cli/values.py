@@ -51,7 +51,7 @@ def moment(value: str) -> float:
         return time.time() + duration(value[1:])
     try:
         at = datetime.fromisoformat(value)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        return (at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         raise click.BadParameter(
             f"{value!r} is neither a time like 2030-01-31T08:00:00Z nor a span like +10m"

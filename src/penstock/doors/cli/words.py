@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from penstock.model.jobs import Job
 from penstock.model.payloads import ItemType
+from penstock.model.rules import SUSPECT_AFTER
 from penstock.model.standing import Pause, PauseScope
 from penstock.model.states import State
 
@@ -23,6 +24,7 @@ class Shown(StrEnum):
     WAITING = "waiting"
     PAUSED = "paused"
     DELAYED = "delayed"
+    SUSPECT = "suspect"
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
@@ -33,6 +35,7 @@ MEANINGS: dict[Shown, str] = {
     Shown.WAITING: "another job on the same subject, or a deletion of its tenant, comes first",
     Shown.PAUSED: "it, its tenant, its collection or its type is held back",
     Shown.DELAYED: "its time has not come: a retry, a parked or a scheduled job",
+    Shown.SUSPECT: "it has killed workers and waits for one that runs nothing else",
     Shown.RUNNING: "a worker holds it",
     Shown.DONE: "it ended well",
     Shown.FAILED: "it ended with an error; people are shown `cancelled` if the error is `ERR_CANCELLED`",
@@ -43,6 +46,7 @@ CORE: dict[Shown, tuple[State, ...]] = {
     Shown.WAITING: (State.READY, State.DELAYED),
     Shown.PAUSED: (State.READY, State.DELAYED),
     Shown.DELAYED: (State.DELAYED,),
+    Shown.SUSPECT: (State.READY,),
     Shown.RUNNING: (State.LEASED,),
     Shown.DONE: (State.DONE,),
     Shown.FAILED: (State.FAILED,),
@@ -65,8 +69,10 @@ def shown(job: Job, pauses: Sequence[Pause]) -> Shown:
             return Shown.PAUSED
         case _ if job.run_at is not None:
             return Shown.DELAYED
+        case _ if any(_holds(pause, job) for pause in pauses):
+            return Shown.PAUSED
         case _:
-            return Shown.PAUSED if any(_holds(pause, job) for pause in pauses) else Shown.READY
+            return Shown.SUSPECT if job.crashes >= SUSPECT_AFTER else Shown.READY
 
 
 def _holds(pause: Pause, job: Job) -> bool:

@@ -112,17 +112,25 @@ async def _page(
     """Up to `limit` jobs; a shown state may be a part of a core state, so others are passed over."""
     if state is None:
         return await desk.jobs(replace(wanted, limit=limit))
+    most = min(limit, await _most(desk, state))
     found: list[Job] = []
-    for core in CORE[state]:
+    for core in CORE[state] if most else ():
         part: list[Job] = []
         async for job in every(desk, replace(wanted, state=core)):
             if shown(job, pauses) is state:
                 part.append(job)
-            if len(part) == limit:
+            if len(part) >= most:
                 break
         found += part
     # Each part comes newest first; so does the whole.
     return sorted(found, key=lambda job: (job.created_at, job.id), reverse=True)[:limit]
+
+
+async def _most(desk: Desk, state: Shown) -> int:
+    """How many there can be; where they are few, a long table need not be walked to its end."""
+    counts = await desk.counts()
+    few = {Shown.WAITING: counts.waiting, Shown.PAUSED: counts.paused, Shown.SUSPECT: counts.suspects}
+    return few.get(state, LIMIT_MAX + 1)
 
 
 def _print(given: Given, jobs: Sequence[Job], pauses: Sequence[Pause], next_before: str | None) -> None:

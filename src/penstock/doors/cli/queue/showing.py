@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,7 +47,7 @@ def show_job(given: Given, job_id: str) -> None:
     elif output.on_terminal():
         from penstock.doors.cli import tables
 
-        output.draw(tables.details(details))
+        output.draw(tables.details(details, time.time()))
     else:
         output.lines((name, _cell(value)) for name, value in details.items() if value is not None)
 
