@@ -223,6 +223,23 @@ async def test_a_reader_goes_on_where_it_was(store: Store) -> None:
     assert await store.events_after(BO, 0) == []
 
 
+async def test_old_events_are_forgotten_and_their_numbers_never_used_again(
+    home: Home, store: Store, clock: FakeClock
+) -> None:
+    """D4: what is older goes, in portions; the next number follows the last one ever given."""
+    for _ in range(3):
+        await store.write(lambda tx: tx.append_event(ANN, moved()))
+        clock.advance(10)
+
+    assert await store.forget_events(clock.now() - 10, limit=1) == 1
+    assert await seqs(store, ANN) == [2, 3]
+    assert await store.forget_events(clock.now() + 1) == 2
+    assert await store.forget_events(clock.now() + 1) == 0
+
+    after = await home.restart(store)
+    assert await after.write(lambda tx: tx.append_event(ANN, moved())) == 4
+
+
 async def test_a_held_lease_passes_the_guard(store: Store) -> None:
     """D5: the attempt that holds its job may write, and settle with what it wrote."""
     (job,) = await submit(store.queue, a_job())

@@ -167,6 +167,21 @@ async def test_many_ends_at_once_are_told_apart(queue: Queue, desk: Desk, clock:
     assert (await found(desk, lost.job_id)).state is State.LEASED
 
 
+@pytest.mark.parametrize("old_first", [True, False], ids=["old first", "new first"])
+@pytest.mark.parametrize("outcome", OUTCOMES, ids=NAMES)
+async def test_an_old_and_a_new_token_of_one_job_in_one_list(
+    queue: Queue, clock: FakeClock, outcome: Outcome, old_first: bool
+) -> None:
+    """C4: a worker that lost a job and claimed it again may report both attempts at once."""
+    old = await a_lost_lease(queue, clock)
+    new = await claim_one(queue)
+    ends: list[tuple[Lease, Outcome]] = [(new, outcome), (old, outcome)]
+
+    answers = await queue.settle(ends[::-1] if old_first else ends)
+
+    assert answers == ([False, True] if old_first else [True, False])
+
+
 async def test_a_lease_on_a_job_that_never_was(queue: Queue) -> None:
     """C4: a token for nothing opens nothing."""
     await submit(queue, a_job())

@@ -132,6 +132,18 @@ async def test_a_death_spends_a_retry_and_counts_as_a_crash(
     assert (lease.attempt, lease.crashes, lease.alone) == (2, 1, False)
 
 
+async def test_a_certain_rescue_spares_the_merely_silent(queue: Queue, clock: FakeClock) -> None:
+    """C7: who only takes from workers that no longer exist takes nothing from one that may be slow."""
+    (job,) = await submit(queue, a_job())
+    await queue.beat(W1, concurrency=1)
+    await claim_one(queue)
+
+    clock.advance(LEASE + 1)
+
+    assert await queue.rescue(certain=True) == []
+    assert await queue.rescue() == [job]
+
+
 async def test_rescues_at_the_same_time_take_a_job_once(queue: Queue, desk: Desk, clock: FakeClock) -> None:
     """C7: every process rescues all the time, and a job comes back once."""
     ids = await submit(queue, *(a_job() for _ in range(5)))
@@ -239,6 +251,7 @@ async def test_a_suspect_is_counted_as_such(queue: Queue, desk: Desk) -> None:
     counts = await desk.counts()
 
     assert (counts.suspects, counts.ready) == (1, 1)
+    assert await desk.suspects() == 1
 
 
 @pytest.mark.parametrize("way", ["reported", "noticed"])

@@ -153,23 +153,31 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(pick=picks, outcome=outcomes)
     def settle_a_held_one(self, pick: int, outcome: Outcome) -> None:
         held = self.held()
-        self.settle(held[pick % len(held)], outcome)
+        self.settle([(held[pick % len(held)], outcome)])
 
     @precondition(lambda self: self.stale())
     @rule(pick=picks, outcome=outcomes)
     def settle_a_stale_one(self, pick: int, outcome: Outcome) -> None:
         """Lost or settled before, and its job may be in other hands now."""
         stale = self.stale()
-        self.settle(stale[pick % len(stale)], outcome)
+        self.settle([(stale[pick % len(stale)], outcome)])
 
-    def settle(self, lease: Lease, outcome: Outcome) -> None:
-        expected = self.model.settle(lease, outcome, self.now)
-        (answer,) = self.run(self.store.queue.settle([(lease, outcome)]))
-        token = (lease.job_id, lease.token)
-        # What a repeated settle answers is left open; that it changes nothing is checked below.
-        assert answer is expected or token in self.settled
-        if expected:
-            self.settled.add(token)
+    @precondition(lambda self: self.leases)
+    @rule(several=st.dictionaries(picks, outcomes, min_size=2, max_size=5))
+    def settle_several(self, several: dict[int, Outcome]) -> None:
+        """Held, lost and settled ones in one call, each named once."""
+        ends = {pick % len(self.leases): outcome for pick, outcome in several.items()}
+        self.settle([(self.leases[at], outcome) for at, outcome in ends.items()])
+
+    def settle(self, ends: list[tuple[Lease, Outcome]]) -> None:
+        expected = [self.model.settle(lease, outcome, self.now) for lease, outcome in ends]
+        answers = self.run(self.store.queue.settle(ends))
+        for (lease, _), answer, told_to in zip(ends, answers, expected, strict=True):
+            token = (lease.job_id, lease.token)
+            # What a repeated settle answers is left open; that it changes nothing is checked below.
+            assert answer is told_to or token in self.settled
+            if told_to:
+                self.settled.add(token)
 
     @precondition(lambda self: self.leases)
     @rule(chosen=st.lists(picks, min_size=1, max_size=4))
