@@ -215,3 +215,15 @@ async def test_paused_jobs_are_counted_as_paused(
 
     held = 3 if scope is PauseScope.ALL else 2
     assert (counts.paused, counts.ready) == (held, 3 - held)
+
+
+async def test_a_paused_and_scheduled_job_is_counted_once(queue: Queue, desk: Desk, clock: FakeClock) -> None:
+    """C15: a later intent may give a held-back job a due time; it is still one job."""
+    await submit(queue, a_job("/one.txt"))
+    await desk.pause(PauseScope.COLLECTION, "notes")
+    assert await claimed(queue) == []
+
+    await submit(queue, a_job("/one.txt", run_at=clock.now() + 60))
+
+    counts = await desk.counts()
+    assert counts.ready + counts.delayed + counts.waiting + counts.paused == 1
