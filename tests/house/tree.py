@@ -13,7 +13,7 @@ SOURCE = TOP / "src"
 PACKAGE = SOURCE / "penstock"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Module:
     """One Python file of the package: its dotted name, its path, its text and its syntax tree."""
 
@@ -32,6 +32,7 @@ class Module:
         docstrings = 1 if ast.get_docstring(self.tree) is not None else 0
         return len(self.tree.body) > docstrings
 
+    @cache  # noqa: B019  # modules live as long as the tests
     def strings(self) -> set[str]:
         """Every string constant in the file."""
         return {
@@ -40,6 +41,7 @@ class Module:
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         }
 
+    @cache  # noqa: B019  # modules live as long as the tests
     def imports(self) -> set[str]:
         """Every dotted name the file imports; `from a import b` counts as both `a` and `a.b`."""
         found: set[str] = set()

@@ -48,6 +48,8 @@ MATRIX: Mapping[ItemType, frozenset[Operation]] = MappingProxyType(
 PRIORITY_NAMES: Mapping[str, int] = MappingProxyType({"high": 9, "normal": 5, "low": 1})
 PRIORITY_MAX = 10
 NAME_LENGTH_MAX = 255
+TIME_MAX = 253_402_300_799.0
+"""The last second of the year 9999: what every store can hold."""
 _JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -114,6 +116,10 @@ class NewJob:
             raise Refused(
                 f"job id {self.id[:40]!r} may hold letters, digits and . _ : -, 200 at most",
                 code="ERR_JOB_ID_INVALID",
+            )
+        if self.run_at is not None and not 0 <= self.run_at <= TIME_MAX:
+            raise Refused(
+                f"run_at {self.run_at} is not a time up to the year 9999", code="ERR_PAYLOAD_INVALID"
             )
         if not 0 <= self.max_retries <= 100:
             raise Refused(f"max_retries {self.max_retries} is not 0 to 100", code="ERR_PAYLOAD_INVALID")

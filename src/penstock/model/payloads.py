@@ -42,6 +42,8 @@ class Content:
     def __post_init__(self) -> None:
         _check_text(self.content, "content")
         _check_label(self.source_type, "source_type")
+        _check_encodable(self.main_tag or "", "main_tag")
+        _check_encodable(self.full_tag or "", "full_tag")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,7 @@ class Project:
 
     def __post_init__(self) -> None:
         check_path(self.project_root, "project_root")
+        _check_encodable(self.git_remote or "", "git_remote")
         _check_label(self.project_type, "project_type")
 
 
@@ -107,6 +110,8 @@ class Library:
 
     def __post_init__(self) -> None:
         _check_text(self.library_name, "library_name")
+        _check_encodable(self.library_version, "library_version")
+        _check_encodable(self.source_url or "", "source_url")
         if self.source_path is not None:
             check_path(self.source_path, "source_path")
 
@@ -136,6 +141,8 @@ class DeleteDocument:
             check_path(self.document_id, "document_id")
         if len(self.point_ids) > POINTS_MAX:
             raise _invalid(f"point_ids may hold {POINTS_MAX} ids at most")
+        for point in self.point_ids:
+            _check_text(point, "point_ids")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +209,10 @@ def check_path(path: str, field: str) -> None:
 def _check_text(value: str, field: str, code: str = "ERR_PAYLOAD_INVALID") -> None:
     if not value:
         raise Refused(f"{field} is empty", code=code)
+    _check_encodable(value, field, code)
+
+
+def _check_encodable(value: str, field: str, code: str = "ERR_PAYLOAD_INVALID") -> None:
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -85,7 +85,7 @@ def _failed(job: Job) -> str:
     if job.error is None:
         return "It failed without a recorded reason."
     word = "was cancelled" if job.error.code == "ERR_CANCELLED" else "failed"
-    tail = "" if word == "was cancelled" else f" after {job.retry_count + 1} attempts"
+    tail = "" if word == "was cancelled" else f" after {counted(job.retry_count + 1, 'attempt')}"
     return f"It {word}{tail}: {job.error.message} ({job.error.code})."
 
 
@@ -120,13 +120,18 @@ def _waiting(standing: Standing) -> str:
         return "No worker is alive; start one with: penstock worker."
     if standing.tenant_limit and standing.tenant_running >= standing.tenant_limit:
         return (
-            f"Tenant {job.tenant} already runs {standing.tenant_running} jobs at once, "
+            f"Tenant {job.tenant} already runs {counted(standing.tenant_running, 'job')} at once, "
             f"its limit is {standing.tenant_limit}."
         )
     if job.crashes >= SUSPECT_AFTER:
         return f"It has killed {job.crashes} workers, so it waits for a worker that runs nothing else."
     more = "more than " if standing.ahead >= COUNT_MAX else ""
-    return f"It is ready; {more}{standing.ahead} jobs stand before it and {_workers(standing)}."
+    stand = "stands" if standing.ahead == 1 else "stand"
+    are = "is" if standing.workers_alive == 1 else "are"
+    return (
+        f"It is ready; {more}{counted(standing.ahead, 'job')} {stand} before it "
+        f"and {counted(standing.workers_alive, 'worker')} {are} alive."
+    )
 
 
 def _due(standing: Standing) -> str:
@@ -143,10 +148,9 @@ def _due(standing: Standing) -> str:
     return f"It is scheduled for {at}."
 
 
-def _workers(standing: Standing) -> str:
-    return (
-        "1 worker is alive" if standing.workers_alive == 1 else f"{standing.workers_alive} workers are alive"
-    )
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def clock_text(at: float) -> str:
