@@ -123,6 +123,18 @@ async def _until(_: Run, file: str) -> None:
         await asyncio.sleep(0.01)
 
 
+async def _hold(_: Run, file: str) -> None:
+    """The same without letting the event loop turn, so that nothing can interrupt the handler afterwards."""
+    while not _is_open(file):
+        time.sleep(0.01)  # noqa: ASYNC251  # the very mistake under test
+
+
+async def _first(run: Run, word: str, *rest: str) -> None:
+    """Take a step in the first attempt only."""
+    if run.lease.attempt == 1:
+        await STEPS[word](run, *rest)
+
+
 async def _die(run: Run, attempts: str) -> None:
     """Die by SIGKILL in the first so many attempts."""
     if run.lease.attempt <= int(attempts):
@@ -207,6 +219,8 @@ STEPS: dict[str, Callable[..., Awaitable[None]]] = {
     "block": _block,
     "burn": _burn,
     "until": _until,
+    "hold": _hold,
+    "first": _first,
     "die": _die,
     "fail": _fail,
     "refuse": _refuse,

@@ -1,0 +1,72 @@
+"""A worker that slept through the loss of its job changes nothing, in the queue or in what the job writes."""
+
+import os
+import signal
+
+import pytest
+
+from tests.crash.invariants import assert_all_is_well
+from tests.support.handlers_for_tests import Mark, script
+from tests.support.jobs import a_note
+from tests.support.processes import Plant, Started
+
+
+@pytest.fixture
+def plant(plant: Plant) -> Plant:
+    """The shortest silence and a lease that ends even before it."""
+    plant.choose(worker_heartbeat_ttl="5s", worker_lease="3s")
+    return plant
+
+
+def test_handler_that_lost_its_job_is_cancelled_and_may_not_write(plant: Plant) -> None:
+    """SIGSTOP past lease and silence, another finishes, SIGCONT: the first is stopped and told LeaseLost."""
+    first, second, job, stopped = stopped_and_overtaken(plant, "first defend")
+
+    os.kill(first.pid, signal.SIGCONT)
+
+    plant.wait_for_mark("write refused", job, pid=first.pid)
+    plant.wait_for_mark("progress refused", job, pid=first.pid)
+    plant.wait_for_mark("CancelledError", job, pid=first.pid)
+    assert_unchanged_and_working(plant, first, second, job, stopped)
+    assert plant.rows("SELECT * FROM events WHERE user_id = ?", job) == []
+
+
+def test_settle_of_an_attempt_that_lost_its_job_is_refused(plant: Plant) -> None:
+    """SIGSTOP past lease and silence, another finishes, SIGCONT: the first's own end counts for nothing."""
+    gate = plant.folder / "gate"
+    first, second, job, stopped = stopped_and_overtaken(plant, f"first hold {gate}")
+
+    gate.touch()
+    os.kill(first.pid, signal.SIGCONT)
+
+    plant.wait_for_mark("end", job, pid=first.pid)
+    assert_unchanged_and_working(plant, first, second, job, stopped)
+
+
+def stopped_and_overtaken(plant: Plant, step: str) -> tuple[Started, Started, str, Mark]:
+    """Two workers: the first was stopped in the middle of a job, the second has done it since."""
+    first = plant.lone_worker()
+    job = plant.submit([a_note(script(step))])[0].job_id
+    stopped = plant.wait_for_mark("start", job)
+    second = plant.lone_worker()
+    plant.freeze(first.pid)
+    ended = plant.wait_for_mark("end", job)
+    assert (stopped.pid, ended.pid) == (first.pid, second.pid)
+    plant.drain()
+    return first, second, job, stopped
+
+
+def assert_unchanged_and_working(
+    plant: Plant, first: Started, second: Started, job: str, stopped: Mark
+) -> None:
+    """The job ended once, by the second; and the first does what comes next."""
+    row = plant.job(job)
+    assert second.stop() == 0
+    further = plant.submit([a_note(script())])[0].job_id
+    assert plant.wait_for_mark("end", further).pid == first.pid
+    plant.drain()
+    assert first.stop() == 0
+    assert plant.job(job) == row
+    done = [change for change in plant.changes() if change.job == job and change.new == "done"]
+    assert [change.token > stopped.token for change in done] == [True]
+    assert_all_is_well(plant, [job, further])

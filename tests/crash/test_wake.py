@@ -1,0 +1,57 @@
+"""Work that comes from another process is started at once, whoever wrote it."""
+
+import json
+import sqlite3
+import statistics
+import time
+from contextlib import closing
+
+from tests.crash.invariants import assert_all_is_well
+from tests.support.handlers_for_tests import script
+from tests.support.jobs import a_note
+from tests.support.processes import Plant
+
+DOCUMENTED = """
+INSERT INTO unified_queue (queue_id, item_type, op, tenant_id, collection, priority, status, created_at,
+  updated_at, idempotency_key, payload_json, retry_count, max_retries, branch, metadata)
+VALUES (:id, 'content', 'ingest', 'acme', 'notes', 5, 'pending', :now,
+  :now, :key, :payload, 0, 3, 'main', '{}')
+"""
+
+
+def test_submit_from_another_process_starts_at_once(plant: Plant) -> None:
+    """An idle worker is woken by a submit elsewhere; a few milliseconds as a rule, a second at most."""
+    tree = plant.worker()
+    jobs, waits = [], []
+
+    for _ in range(10):
+        job = plant.submit([a_note(script())])[0].job_id
+        submitted_at = time.monotonic()
+        waits.append(plant.wait_for_mark("start", job).at - submitted_at)
+        jobs.append(job)
+        plant.drain()
+
+    print(f"pickup after the submit returned: median {statistics.median(waits) * 1000:.1f} ms")
+    assert max(waits) < 1.0
+    assert tree.stop() == 0
+    assert_all_is_well(plant, jobs)
+
+
+def test_row_written_by_raw_sql_is_processed(plant: Plant) -> None:
+    """A row that names only the documented columns is a whole job to a worker that already runs."""
+    tree = plant.worker()
+    text = script()
+    row = {
+        "id": "raw-1",
+        "key": "content:notes:0123456789abcdef",
+        "payload": json.dumps({"content": text, "source_type": "scratchbook"}),
+        "now": "2026-01-31T08:00:00.000Z",
+    }
+
+    with closing(sqlite3.connect(plant.database)) as db, db:
+        db.execute(DOCUMENTED, row)
+
+    plant.wait_for_mark("end", "raw-1")
+    plant.drain()
+    assert tree.stop() == 0
+    assert_all_is_well(plant, ["raw-1"])
