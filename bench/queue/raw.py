@@ -66,7 +66,7 @@ def cycle(db: sqlite3.Connection, batch: int, worker: str) -> list[tuple[str, in
     db.execute("COMMIT")
     if got:
         db.execute("BEGIN IMMEDIATE")
-        ends = json.dumps({job_id: token for job_id, token, _ in got})
+        ends = json.dumps([(job_id, token) for job_id, token, _ in got])
         db.execute(sql("settle_done"), {"now": NOW, "ends": ends}).fetchall()
         db.execute("COMMIT")
     return got
@@ -84,18 +84,18 @@ def bare_worker(folder: Path, batch: int) -> None:
     from bench.queue.jobs import noop
 
     db = opened(folder)
-    held: dict[str, int] = {}
+    held: list[tuple[str, int]] = []
     while True:
         db.execute("BEGIN IMMEDIATE")
         if held:
             db.execute(sql("settle_done"), {"now": NOW, "ends": json.dumps(held)}).fetchall()
         got = db.execute(CLAIM, {"now": NOW, "worker": str(os.getpid()), "limit": batch}).fetchall()
         db.execute("COMMIT")
-        held = {}
+        held = []
         for job_id, token, payload in got:
             json.loads(payload)
             noop()
-            held[job_id] = token
+            held.append((job_id, token))
         if not got:
             time.sleep(0.002)
 

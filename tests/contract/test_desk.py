@@ -176,7 +176,7 @@ async def test_explain_a_running_job(queue: Queue, desk: Desk, clock: FakeClock)
     [
         (a_job(), Retry(an_error("ERR_BROKEN")), "retry 1 of 3 is due at"),
         (a_job(), Park(an_error("ERR_DEPENDENCY_DOWN"), 60), "because of ERR_DEPENDENCY_DOWN"),
-        (a_job(), Failed(an_error("ERR_BROKEN", "torn")), "It failed after 1 attempts: torn (ERR_BROKEN)."),
+        (a_job(), Failed(an_error("ERR_BROKEN", "torn")), "It failed after 1 attempt: torn (ERR_BROKEN)."),
         (a_job(), DONE, "It is done since"),
     ],
     ids=["retry", "park", "failed", "done"],

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
+MESSAGE_LENGTH_MAX = 4000
+
 
 class ErrorClass(StrEnum):
     """How a job ends or goes on after an error."""
@@ -35,6 +37,11 @@ class ErrorReport:
     code: str
     message: str
     kind: ErrorClass = ErrorClass.TRANSIENT
+
+    def __post_init__(self) -> None:
+        """Whatever was raised, the message can be stored and read: it is text, and not endless."""
+        text = self.message[:MESSAGE_LENGTH_MAX].encode(errors="backslashreplace").decode()
+        object.__setattr__(self, "message", text)
 
     @property
     def suggestions(self) -> tuple[str, ...]:

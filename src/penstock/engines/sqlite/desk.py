@@ -36,6 +36,8 @@ class SqliteDesk:
     async def jobs(self, wanted: Wanted) -> list[Job]:
         """Jobs, newest first."""
         state = wanted.state
+        if state is State.ACCEPTED:  # here the insert is the enqueue: nothing is merely accepted
+            return []
         where = {
             "status": None if state is None else SQL_STATUS[state],
             "delayed": state is State.DELAYED if state in (State.READY, State.DELAYED) else None,

@@ -37,13 +37,13 @@ def settle(
     db: sqlite3.Connection, ends: Sequence[tuple[Lease, Outcome]], now: float, rules: Rules
 ) -> list[bool]:
     """End attempts; False for those whose lease was lost."""
-    done = {lease.job_id: lease.token for lease, outcome in ends if isinstance(outcome, Done)}
-    settled: set[str] = set()
+    done = [(lease.job_id, lease.token) for lease, outcome in ends if isinstance(outcome, Done)]
+    settled: set[tuple[str, int]] = set()
     if done:
         where = {"now": iso(now), "ends": json.dumps(done)}
-        settled = {job_id for (job_id,) in db.execute(sql("settle_done"), where).fetchall()}
+        settled = set(db.execute(sql("settle_done"), where).fetchall())
     kept = [
-        lease.job_id in settled and done[lease.job_id] == lease.token
+        (lease.job_id, lease.token) in settled
         if isinstance(outcome, Done)
         else _settle_one(db, lease, outcome, now, rules)
         for lease, outcome in ends

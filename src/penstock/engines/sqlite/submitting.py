@@ -100,7 +100,8 @@ def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, ba
     is among them the order matters too much: each is then looked at in turn.
     """
     ids = [entry.job.id for entry in entries]
-    if any(entry.job.op is Operation.DELETE for entry in entries) or _any_alias(db, ids):
+    deletes = any(entry.job.op is Operation.DELETE for entry in entries)
+    if deletes or db.execute(sql("barrier_any")).fetchone()[0] or _any_alias(db, ids):
         return set()
     newest = db.execute(sql("submit_newest")).fetchone()[0]
     inserted, at = 0, 0

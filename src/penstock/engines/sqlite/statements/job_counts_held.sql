@@ -10,8 +10,8 @@ WITH claimable AS MATERIALIZED (
 )
 SELECT
   (SELECT count(*) FROM claimable WHERE ready = 1 AND NOT paused AND NOT barred),
-  (SELECT count(*) FROM unified_queue WHERE status = 'pending' AND next_run_at IS NOT NULL AND behind IS NULL),
-  (SELECT count(*) FROM unified_queue WHERE behind IS NOT NULL)
+  (SELECT count(*) FROM unified_queue WHERE status = 'pending' AND next_run_at IS NOT NULL AND behind IS NULL AND paused = 0),
+  (SELECT count(*) FROM unified_queue WHERE behind IS NOT NULL AND paused = 0)
     + (SELECT count(*) FROM claimable WHERE barred AND NOT paused),
   (SELECT count(*) FROM unified_queue WHERE paused = 1) + (SELECT count(*) FROM claimable WHERE paused),
   (SELECT count(*) FROM claimable WHERE ready = 2 AND NOT paused AND NOT barred),
