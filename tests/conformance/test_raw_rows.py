@@ -59,7 +59,7 @@ async def test_a_running_worker_processes_raw_rows_of_every_type(
         handlers.on(item_type)(handle)
     clock, pace = SystemClock(), Pace(grace=5.0)
     worker = Worker(store.queue, handlers, worker_id=OURS, concurrency=4, clock=clock, pace=pace)
-    crew = asyncio.create_task(run_crew(worker, store.queue, clock, pace))
+    crew = asyncio.create_task(run_crew(worker, store.queue, store, clock, pace))
     try:
         for number, kind in enumerate(PAYLOADS):
             # A tenant each: the deletion of one must not end the others.
