@@ -26,6 +26,7 @@ log = logging.getLogger("penstock.worker")
 GATHER_SECONDS = 0.005
 """How long a worker with few free slots waits for more before it asks for jobs."""
 SETTLE_PAUSE_MAX = 2.0
+TIMEOUT_LOOK_SECONDS = 0.2
 
 
 class Ending(Enum):
@@ -34,6 +35,7 @@ class Ending(Enum):
     LOST = auto()
     CANCELLED = auto()
     SHUTDOWN = auto()
+    TIMED_OUT = auto()
 
 
 class Worker:
@@ -95,10 +97,12 @@ class Worker:
     async def run(self) -> None:
         """Fetch and run until stopped, then drain."""
         await self._queue.beat(self.id, concurrency=self.concurrency)
+        watch = asyncio.create_task(self._watch_timeouts())
         try:
             await self._fetch()
         finally:
             await self._drain()
+            watch.cancel()
             handed_back = await self._queue.leave(self.id)
             log.info("worker left, %d jobs handed back", handed_back, extra={"worker_id": self.id})
         if self._failure is not None:
@@ -116,6 +120,15 @@ class Worker:
         if now - run.started > self._pace.timeout_for(run.lease.item_type) + self._pace.look_after:
             return False
         return not self._pace.stall or now - run.heard <= self._pace.stall
+
+    async def _watch_timeouts(self) -> None:
+        """Interrupt what runs too long; one look at all costs less than a timer for each."""
+        while True:
+            await asyncio.sleep(TIMEOUT_LOOK_SECONDS)
+            now = self._clock.steady()
+            for run in self.running:
+                if now - run.started > self._pace.timeout_for(run.lease.item_type):
+                    self._interrupt(run.lease.job_id, Ending.TIMED_OUT)
 
     def _interrupt(self, job_id: JobId, ending: Ending) -> None:
         task = self._tasks.get(job_id)
@@ -190,15 +203,11 @@ class Worker:
 
     async def _attempt(self, run: Run) -> None:
         lease = run.lease
-        limit = self._pace.timeout_for(lease.item_type)
         try:
             handler = self._handlers.find(lease.item_type, lease.op)
-            async with asyncio.timeout(limit) as clock:
-                outcome = await handler(run) or DONE
+            outcome = await handler(run) or DONE
         except asyncio.CancelledError:
-            outcome = self._interrupted(lease.job_id)
-        except TimeoutError as error:
-            outcome = self._timed_out(limit) if clock.expired() else outcome_of(report_of(error))
+            outcome = self._interrupted(lease)
         except Fault as fault:
             outcome = outcome_of(fault.report(), fault.retry_after)
         except Exception as error:
@@ -206,12 +215,13 @@ class Worker:
             outcome = outcome_of(report_of(error))
         self._finish(lease, outcome)
 
-    def _timed_out(self, limit: float) -> Outcome:
-        return Retry(ErrorReport(code="ERR_TIMEOUT", message=f"the handler ran longer than {limit:g} s"))
-
-    def _interrupted(self, job_id: JobId) -> Outcome:
+    def _interrupted(self, lease: Lease) -> Outcome:
         """A cancelled job is released: the queue itself turns that into its end, for it knows the reason."""
-        if job_id not in self._endings:  # the handler cancelled itself
+        ending = self._endings.get(lease.job_id)
+        if ending is Ending.TIMED_OUT:
+            limit = self._pace.timeout_for(lease.item_type)
+            return Retry(ErrorReport(code="ERR_TIMEOUT", message=f"the handler ran longer than {limit:g} s"))
+        if ending is None:  # the handler cancelled itself
             return Retry(
                 ErrorReport(code="ERR_HANDLER_FAILED", message="the handler was cancelled from inside")
             )
