@@ -16,7 +16,7 @@ from penstock.doors.logs import set_up_logging
 from penstock.wiring.workers import LAST_WORDS_SECONDS, Orders, serve
 
 SWITCH_SECONDS = 0.0005
-"""How long a busy event loop keeps the writing thread waiting for the interpreter; 5 ms would halve the rate."""
+"""How long a busy event loop keeps the writing thread from the interpreter; 5 ms would halve the rate."""
 
 
 def main() -> None:
