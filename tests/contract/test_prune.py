@@ -7,7 +7,7 @@ from penstock.model.standing import PauseScope
 from penstock.model.states import State
 from penstock.ports.desk import Desk
 from penstock.ports.queue import Queue
-from tests.contract.steps import W2, all_jobs, claim_one, drain, run_next, state_of, submit
+from tests.contract.steps import W1, W2, all_jobs, claim_one, drain, run_next, state_of, submit
 from tests.support.clock import FakeClock
 from tests.support.jobs import OTHER_TENANT, a_job, a_note, a_rename, a_tenant_delete, an_error
 
@@ -111,3 +111,22 @@ async def test_a_pruned_request_can_be_made_again(queue: Queue, clock: FakeClock
     again = await submit(queue, a_job("/x"))
 
     assert await drain(queue) == again
+
+
+async def test_an_attempt_from_before_a_prune_has_no_say_afterwards(
+    queue: Queue, desk: Desk, clock: FakeClock
+) -> None:
+    """C4: a job submitted again after it was removed does not honour the tokens of its first life."""
+    job = a_job()
+    await submit(queue, job)
+    old = await claim_one(queue)
+    await queue.leave(W1, died=True)
+    await run_next(queue)
+    clock.advance(DAY)
+    await queue.prune(done_before=clock.now(), failed_before=clock.now())
+    await submit(queue, job)
+    new = await claim_one(queue)
+
+    assert await queue.settle([(old, Failed(an_error()))]) == [False]
+    assert await state_of(desk, job.id) is State.LEASED
+    assert await queue.settle([(new, DONE)]) == [True]
