@@ -163,8 +163,10 @@ async def test_a_group_has_a_bound(desk: Desk) -> None:
 
 @pytest.mark.parametrize("error", [ValueError("mine"), KeyError("k"), RuntimeError()])
 async def test_who_raises_leaves_nothing_and_harms_nobody(desk: Desk, error: BaseException) -> None:
-    """In a shared commit the raising caller gets its own error, and all its neighbours their result."""
+    """The raising caller gets its own error; its neighbours get their result, and still share one commit."""
     works = [note("a"), note_and_raise("bad", error), note("b")]
+    await desk.write(note("first"))
+    before = desk.commits()
 
     async with desk.busy():
         tasks = await queued(desk, works)
@@ -172,7 +174,8 @@ async def test_who_raises_leaves_nothing_and_harms_nobody(desk: Desk, error: Bas
 
     assert (first, last) == (1, 1)
     assert bad is error
-    assert desk.notes() == ["a", "b"]
+    assert desk.notes() == ["first", "a", "b"]
+    assert desk.commits() - before == 1
 
 
 async def test_who_raises_alone_leaves_nothing(desk: Desk) -> None:
