@@ -93,6 +93,21 @@ def test_orphans_hand_back_and_go(plant: Plant) -> None:
     end_well_after_a_restart(plant, *jobs)
 
 
+def test_orphan_with_a_stuck_event_loop_goes_too(plant: Plant) -> None:
+    """Nobody is left to end it but itself, and it needs no event loop for that; its job runs again."""
+    tree = plant.worker()
+    gate = plant.folder / "gate"
+    job = plant.submit([a_note(script(f"first hold {gate}"))])[0].job_id
+    plant.wait_for_mark("start", job)
+    children = tree.children()
+
+    tree.signal(signal.SIGKILL)
+    tree.wait()
+
+    plant.wait_until(lambda: not any(map(psutil.pid_exists, children)), "the orphan is gone", seconds=5.0)
+    end_well_after_a_restart(plant, job)
+
+
 def end_well_after_a_restart(plant: Plant, *jobs: str) -> None:
     worker = plant.lone_worker()
     plant.drain()

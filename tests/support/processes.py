@@ -117,24 +117,31 @@ class Plant:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.data = folder / "data"
-        self.database = self.data / "penstock.db"
         self.marks_file = folder / "marks"
         self.started: list[Started] = []
         self._chosen: dict[str, str] = {}
+
+    @property
+    def database(self) -> Path:
+        return self.data / "penstock.db"
 
     def choose(self, **settings: str) -> None:
         """Settings for whatever is started from now on: `worker_lease="2s"` stands for `worker.lease`."""
         self._chosen |= {f"PENSTOCK_{key.upper()}": value for key, value in settings.items()}
 
     def make(self) -> None:
-        """Make the database, and the audit beside the product's tables."""
+        """Make the database and the audit."""
 
         async def nothing() -> None:
             async with open_store(self.settings()):
                 pass
 
         asyncio.run(nothing())
-        with closing(sqlite3.connect(self.database)) as db:
+        self.audit()
+
+    def audit(self) -> None:
+        """Keep every change of a job's status from now on, beside the product's tables."""
+        with closing(sqlite3.connect(self.database, timeout=PATIENCE)) as db:
             db.executescript(AUDIT)
 
     def settings(self) -> Settings:
