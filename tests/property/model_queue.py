@@ -6,6 +6,7 @@ that it was free to choose it.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from penstock.model.fingerprints import idempotency_key, subject_of
 from penstock.model.jobs import Accepted, Job, JobId, Lease, NewJob, Operation, WorkerId
@@ -18,7 +19,7 @@ from penstock.model.states import ENDED, State
 ROUNDING = 0.001
 
 
-@dataclass
+@dataclass(eq=False)
 class Known:
     """One job, with the fields the clauses speak of."""
 
@@ -47,11 +48,11 @@ class Known:
     token: int | None = None
     until: float | None = None
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, str]:
         return self.new.tenant, idempotency_key(self.new.collection, self.new.payload)
 
-    @property
+    @cached_property
     def subject(self) -> tuple[str, str]:
         return self.new.tenant, subject_of(self.new.collection, self.new.payload)
 
@@ -110,15 +111,23 @@ class QueueModel:
     def unfinished(self) -> list[Known]:
         return [job for job in self.jobs.values() if job.unfinished]
 
-    def blocked(self, job: Known) -> bool:
+    def fronts(self) -> dict[tuple[str, object], int]:
+        """The first unfinished place of every subject, of every tenant, and of every tenant's deletions."""
+        places: dict[tuple[str, object], int] = {}
+        for job in self.unfinished():
+            names = [("subject", job.subject), ("tenant", job.new.tenant)]
+            names += [("deletion", job.new.tenant)] if job.is_barrier else []
+            for name in names:
+                places[name] = min(job.line, places.get(name, job.line))
+        return places
+
+    @staticmethod
+    def blocked(job: Known, fronts: dict[tuple[str, object], int]) -> bool:
         """C10, C12: something of its subject or its tenant must end first."""
-        mine = [
-            other for other in self.unfinished() if other.new.tenant == job.new.tenant and other is not job
-        ]
-        earlier = [other for other in mine if other.line < job.line]
         if job.is_barrier:
-            return bool(earlier)
-        return any(other.subject == job.subject or other.is_barrier for other in earlier)
+            return fronts["tenant", job.new.tenant] < job.line
+        deletion = fronts.get(("deletion", job.new.tenant), job.line)
+        return min(deletion, fronts["subject", job.subject]) < job.line
 
     def paused(self, job: Known) -> bool:
         """C15."""
@@ -135,14 +144,14 @@ class QueueModel:
 
     def claimable(self, *, suspects: bool = False) -> list[Known]:
         """C3, C7, C8, C10, C12, C15, C16: what may be handed out now."""
-        limit = self.rules.tenant_limit
+        limit, fronts = self.rules.tenant_limit, self.fronts()
         return [
             job
             for job in self.jobs.values()
             if job.state is State.READY
             and (job.crashes >= 2) is suspects
             and not self.paused(job)
-            and not self.blocked(job)
+            and not self.blocked(job, fronts)
             and not (limit and self.running(job.new.tenant) >= limit)
         ]
 
