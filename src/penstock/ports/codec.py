@@ -34,7 +34,7 @@ def decode_payload(item_type: ItemType, text: str) -> Payload:
     """The payload of a stored row; Refused with ERR_PAYLOAD_INVALID if it has another shape."""
     try:
         return _DECODERS[item_type].decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise Refused(f"{item_type} payload: {error}", code="ERR_PAYLOAD_INVALID") from error
 
 
@@ -48,7 +48,7 @@ def payload_from(item_type: ItemType, given: Mapping[str, object]) -> Payload:
         )
     try:
         return msgspec.convert(given, type=SHAPES[item_type])
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise Refused(f"{item_type} payload: {error}", code="ERR_PAYLOAD_INVALID") from error
 
 
@@ -58,7 +58,7 @@ def encode_metadata(metadata: Mapping[str, object], *, bytes_max: int) -> str:
         return "{}"
     try:
         data = _ENCODER.encode(metadata)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise Refused(f"metadata cannot be stored: {error}", code="ERR_METADATA_INVALID") from error
     if len(data) > bytes_max:
         raise Refused(

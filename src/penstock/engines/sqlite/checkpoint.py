@@ -10,12 +10,14 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
 from penstock.engines.sqlite.turnstile import Turnstile
 
 PASSIVE_BYTES = 4 << 20
 TRUNCATE_BYTES = 64 << 20
+RETRY_SECONDS = 1.0
 
 
 class Checkpointer:
@@ -23,6 +25,8 @@ class Checkpointer:
 
     def __init__(self, db: sqlite3.Connection, turnstile: Turnstile, path: Path) -> None:
         self._db = db
+        self._db.execute("PRAGMA busy_timeout = 0")
+        self._not_before = 0.0
         self._turnstile = turnstile
         self._log = f"{path}-wal"
         self._due = threading.Event()
@@ -64,8 +68,12 @@ class Checkpointer:
         if self._size() < TRUNCATE_BYTES:
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
             return
+        if time.monotonic() < self._not_before:
+            return
         self._turnstile.enter()
         try:
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         finally:
             self._turnstile.leave()
+        if busy:  # a reader is in the way: waiting for it would hold up every writer
+            self._not_before = time.monotonic() + RETRY_SECONDS

@@ -103,6 +103,22 @@ def claim(db: sqlite3.Connection, worker: str, limit: int, *, idle: bool, now: f
     return taken
 
 
+def claim_any(
+    db: sqlite3.Connection, worker: str, limit: int, *, idle: bool, now: float, rules: Rules
+) -> Taken:
+    """The same where a row holds bytes that are no text: it is read all the same, to be refused."""
+    try:
+        return claim(db, worker, limit, idle=idle, now=now, rules=rules)
+    except sqlite3.OperationalError as error:
+        if "UTF-8" not in str(error):
+            raise
+    db.text_factory = lambda data: data.decode(errors="surrogateescape")
+    try:
+        return claim(db, worker, limit, idle=idle, now=now, rules=rules)
+    finally:
+        db.text_factory = str
+
+
 def _take(
     db: sqlite3.Connection, rows: list[Row], worker: str, now: float, rules: Rules, *, alone: bool = False
 ) -> Taken:

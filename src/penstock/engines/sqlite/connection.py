@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -47,6 +48,7 @@ def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> P
         ) from error
     db: sqlite3.Connection | None = None
     try:
+        _refuse_newer(path)
         db = connect(path, synchronous=synchronous, busy_seconds=busy_seconds)
         migrate(db)
     except sqlite3.Error as error:
@@ -57,14 +59,19 @@ def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> P
     return path
 
 
+def _refuse_newer(path: Path) -> None:
+    """Before anything is changed: a newer program's file is left exactly as it is."""
+    if not path.exists():
+        return
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        found, known = version(db), len(migrations())
+    if found > known:
+        raise Refused(f"{path} has schema {found}, this program knows {known}", code="ERR_STORE_TOO_NEW")
+
+
 def migrate(db: sqlite3.Connection) -> None:
     """Apply the numbered migrations that are missing, each in a transaction of its own."""
     scripts = migrations()
-    if version(db) > len(scripts):
-        raise Refused(
-            f"the database has schema {version(db)}, this program knows {len(scripts)}",
-            code="ERR_STORE_TOO_NEW",
-        )
     for number, script in enumerate(scripts, start=1):
         if version(db) >= number:
             continue

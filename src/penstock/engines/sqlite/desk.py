@@ -196,10 +196,20 @@ def _again(job: Job) -> NewJob:
         document_id=job.document_id,
         max_retries=job.max_retries,
         branch=job.branch,
-        metadata=json.loads(job.metadata_json),
+        metadata=_metadata_of(job),
         delete_first=job.delete_first,
         replay_of=job.id,
     )
+
+
+def _metadata_of(job: Job) -> dict[str, object]:
+    try:
+        found = json.loads(job.metadata_json)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise Refused(f"the metadata of job {job.id} is not a JSON object", code="ERR_METADATA_INVALID")
+    return found
 
 
 def _pauses(db: sqlite3.Connection) -> list[Pause]:

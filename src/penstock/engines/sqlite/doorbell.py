@@ -37,10 +37,15 @@ class Doorbell:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._rung = asyncio.Event()
         self._version: int | None = None
+        self._closed = False
 
     def ring(self) -> None:
         """Tell every waiting process, this one included, that there may be work."""
-        for name in os.listdir(self._folder):
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return  # somebody took the folder away; sleepers look for themselves
+        for name in names:
             if name.endswith(SUFFIX):
                 self._send(name)
 
@@ -60,12 +65,15 @@ class Doorbell:
         return False
 
     def close(self) -> None:
-        """Stop listening and take the socket away."""
+        """Stop listening and take the socket away; closing twice is closing once."""
+        if self._closed:
+            return
+        self._closed = True
         if self._listener is not None:
             if self._loop is not None and not self._loop.is_closed():
                 self._loop.remove_reader(self._listener)
             self._listener.close()
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 os.unlink(self._folder / self._name)
         self._sender.close()
         os.close(self._descriptor)
@@ -74,13 +82,13 @@ class Doorbell:
     def _send(self, name: str) -> None:
         try:
             self._sender.sendto(b"!", self._address(name))
-        except BlockingIOError:
-            return  # it has not yet woken from the last one
         except ConnectionRefusedError:
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 os.unlink(self._folder / name)  # its process is gone
-        except FileNotFoundError:
-            return  # it left while we looked
+        except OSError:
+            # It has a byte already, it left while we looked, it is another user's, or it is no socket at all.
+            # A bell that cannot be rung costs its sleeper one look at the change counter, never us.
+            return
 
     def _address(self, name: str) -> str:
         plain = str(self._folder / name)
@@ -91,12 +99,12 @@ class Doorbell:
     def _listen(self) -> None:
         loop = asyncio.get_running_loop()
         if self._listener is None:
-            self._listener = _datagram_socket()
-            self._listener.bind(self._address(self._name))
+            self._listener = _bound_socket(self._address(self._name))
         if self._loop is not loop:
             self._loop = loop
             self._rung = asyncio.Event()
-            loop.add_reader(self._listener, self._heard)
+            if self._listener is not None:
+                loop.add_reader(self._listener, self._heard)
 
     def _heard(self) -> None:
         if self._listener is not None:
@@ -111,6 +119,17 @@ class Doorbell:
             return False
         self._version = version
         return bool(self._reader.execute(sql("arrivals")).fetchone()[0])
+
+
+def _bound_socket(address: str) -> socket.socket | None:
+    """None where no socket can be bound: then the change counter alone tells of news."""
+    made = _datagram_socket()
+    try:
+        made.bind(address)
+    except OSError:
+        made.close()
+        return None
+    return made
 
 
 def _datagram_socket() -> socket.socket:

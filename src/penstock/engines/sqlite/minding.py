@@ -72,5 +72,6 @@ def prune(db: sqlite3.Connection, done_before: float, failed_before: float, limi
                 gone += db.execute(sql("prune"), where).fetchall()
     db.executemany(sql("prune_aliases"), gone)
     db.executemany(sql("prune_members"), gone)
+    db.execute(sql("mend_lines"))
     db.execute(sql("prune_batches"), {"before": iso(min(done_before, failed_before))})
     return len(gone)

@@ -41,7 +41,9 @@ class SqliteQueue:
     async def claim(self, worker: WorkerId, limit: int, *, idle: bool = True) -> list[Lease]:
         """Lease up to `limit` ready jobs."""
         taken = await self._store.change(
-            lambda db: claiming.claim(db, worker, limit, idle=idle, now=self._clock.now(), rules=self._rules)
+            lambda db: claiming.claim_any(
+                db, worker, limit, idle=idle, now=self._clock.now(), rules=self._rules
+            )
         )
         leases: list[Lease] = []
         unfit: list[tuple[str, int, ErrorReport]] = []
@@ -50,6 +52,9 @@ class SqliteQueue:
                 leases.append(lease_of(row, worker, taken.until[row.item_type], alone=taken.alone))
             except Refused as fault:
                 unfit.append((row.queue_id, row.token + 1, fault.report()))
+            except (TypeError, ValueError) as error:  # a value of a kind no row of ours ever has
+                report = ErrorReport(code="ERR_PAYLOAD_INVALID", message=f"the row cannot be read: {error}")
+                unfit.append((row.queue_id, row.token + 1, report))
         if unfit:
             await self._store.change(lambda db: settling.refuse(db, unfit, self._clock.now(), self._rules))
         if taken.more or unfit:

@@ -7,9 +7,9 @@ from typing import Any
 from penstock.engines.sqlite.claiming import Row
 from penstock.engines.sqlite.times import seconds, seconds_or_none
 from penstock.model.batches import Batch
-from penstock.model.errors import ErrorReport
+from penstock.model.errors import ErrorReport, Refused
 from penstock.model.jobs import BatchId, Job, JobId, Lease, Operation, Progress, TenantId, WorkerId
-from penstock.model.payloads import ItemType
+from penstock.model.payloads import DeleteTenant, ItemType
 from penstock.model.standing import WorkerSeen
 from penstock.model.states import state_of
 from penstock.ports.codec import decode_payload
@@ -62,6 +62,9 @@ def _error_of(code: str | None, message: str | None) -> ErrorReport | None:
 def lease_of(row: Row, worker: WorkerId, until: float, *, alone: bool) -> Lease:
     """The lease on a claimed row; Refused if its payload does not fit its type."""
     item_type = ItemType(row.item_type)
+    payload = decode_payload(item_type, row.payload_json)
+    if isinstance(payload, DeleteTenant) and payload.tenant_id_to_delete != row.tenant_id:
+        raise Refused("a tenant may delete only itself", code="ERR_TENANT_INVALID")
     return Lease(
         job_id=JobId(row.queue_id),
         token=row.token + 1,
@@ -71,7 +74,7 @@ def lease_of(row: Row, worker: WorkerId, until: float, *, alone: bool) -> Lease:
         op=Operation(row.op),
         tenant=TenantId(row.tenant_id),
         collection=row.collection,
-        payload=decode_payload(item_type, row.payload_json),
+        payload=payload,
         priority=row.priority,
         attempt=row.retry_count + 1,
         crashes=row.crashes,

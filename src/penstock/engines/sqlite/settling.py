@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.submitting import clear_barriers
-from penstock.engines.sqlite.times import iso, iso_or_none, seconds_or_none
+from penstock.engines.sqlite.times import iso, iso_or_none, seconds, seconds_or_none
 from penstock.engines.system.processes import is_gone
 from penstock.model.errors import ErrorReport
 from penstock.model.jobs import Lease, Operation, Progress, Renewal
@@ -142,7 +142,15 @@ def lost(db: sqlite3.Connection, now: float, rules: Rules, *, certain: bool) -> 
         "gone": json.dumps([worker for worker, process in workers if is_gone(process)]),
         "certain": certain,
     }
-    return [(job_id, bool(died)) for job_id, died in db.execute(sql("rescue_find"), where).fetchall()]
+    found = db.execute(sql("rescue_find"), where).fetchall()
+    return [
+        (job_id, bool(died)) for job_id, died, until in found if died or certain or not _lasts(until, now)
+    ]
+
+
+def _lasts(until: str | None, now: float) -> bool:
+    """Does a lease still last, whatever form its end is written in?"""
+    return until is not None and seconds(until) > now
 
 
 def rescue(db: sqlite3.Connection, now: float, rules: Rules, *, certain: bool) -> list[str]:

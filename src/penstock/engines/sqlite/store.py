@@ -19,8 +19,9 @@ from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, seconds
 from penstock.engines.sqlite.transaction import SqliteTransaction
-from penstock.engines.sqlite.turnstile import Turnstile
+from penstock.engines.sqlite.turnstile import turnstiles
 from penstock.engines.sqlite.writer import Writer
+from penstock.model.errors import Unavailable
 from penstock.model.events import LoggedEvent
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
@@ -57,9 +58,10 @@ class SqliteStore:
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="penstock-reader")
+        turns = turnstiles(run, 2)  # first: only they may find the folder unusable
         self._bell = Doorbell(run, opened(), poll_seconds)
-        self._checkpointer = Checkpointer(opened(), Turnstile(run), path)
-        self._writer = Writer(opened(), Turnstile(run), str(path), self._committed)
+        self._checkpointer = Checkpointer(opened(), turns[0], path)
+        self._writer = Writer(opened(), turns[1], str(path), self._committed)
         self.queue = SqliteQueue(self)
         self.desk = SqliteDesk(self)
         self.batches = self.desk
@@ -177,5 +179,7 @@ async def open_sqlite(
             )
         except sqlite3.Error as error:
             raise fault_of(error, str(path)) from error
+        except OSError as error:
+            raise Unavailable(f"{folder} cannot be used ({error})", code="ERR_STORE_READ_ONLY") from error
 
     return await asyncio.get_running_loop().run_in_executor(None, opened)

@@ -22,8 +22,12 @@ class Turnstile:
 
     def __init__(self, folder: Path, patience: float = 1.0) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-        self._line = os.open(folder / "line.lock", flags, 0o644)
-        self._turn = os.open(folder / "turn.lock", flags, 0o644)
+        self._line = os.open(folder / "line.lock", flags, 0o666)
+        try:
+            self._turn = os.open(folder / "turn.lock", flags, 0o666)
+        except OSError:
+            os.close(self._line)
+            raise
         self._patience = patience
 
     def enter(self) -> None:
@@ -44,6 +48,19 @@ class Turnstile:
         """Let go of the files."""
         os.close(self._line)
         os.close(self._turn)
+
+
+def turnstiles(folder: Path, count: int) -> list[Turnstile]:
+    """So many of them, for as many threads; all or none."""
+    made: list[Turnstile] = []
+    try:
+        for _ in range(count):
+            made.append(Turnstile(folder))
+    except OSError:
+        for turnstile in made:
+            turnstile.close()
+        raise
+    return made
 
 
 def _take(lock: int, deadline: float) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sqlite3
 import threading
 from collections import deque
@@ -20,6 +21,7 @@ from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.turnstile import Turnstile
 from penstock.model.errors import Unavailable
 
+log = logging.getLogger("penstock.sqlite")
 T = TypeVar("T")
 GROUP_MAX = 512
 WAITING_MAX = 100_000
@@ -37,7 +39,11 @@ class _Request(Generic[T]):
     def deliver(self) -> None:
         if self.answer.done():
             return
-        if self.error is not None:
+        if isinstance(self.error, StopIteration):  # a future cannot carry it
+            failure = RuntimeError("the function raised StopIteration")
+            failure.__cause__ = self.error
+            self.answer.set_exception(failure)
+        elif self.error is not None:
             self.answer.set_exception(self.error)
         else:
             self.answer.set_result(cast(T, self.result))
@@ -128,8 +134,9 @@ class Writer:
         self._turnstile.enter()
         try:
             self._db.execute("BEGIN IMMEDIATE")
+            careful = len(group) > 1 and any(request.isolated for request in group)
             for request in group:
-                if not self._run_one(request, alone=len(group) == 1):
+                if not self._run_one(request, savepoint=careful):
                     return False
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
@@ -142,11 +149,10 @@ class Writer:
             self._turnstile.leave()
         return True
 
-    def _run_one(self, request: _Request[Any], *, alone: bool) -> bool:
+    def _run_one(self, request: _Request[Any], *, savepoint: bool) -> bool:
         """Run one caller's work; False if it failed and left changes that cannot be undone by themselves."""
         if request.answer.cancelled():
             return True
-        savepoint = request.isolated and not alone
         before = self._db.total_changes
         if savepoint:
             self._db.execute("SAVEPOINT one")
@@ -171,7 +177,10 @@ class Writer:
         return fault
 
     def _answer(self, group: list[_Request[Any]]) -> None:
-        self._committed()
+        try:
+            self._committed()
+        except Exception:  # the commit stands; its callers must hear of it whatever the bell does
+            log.exception("after a commit")
         for loop in {request.loop for request in group}:
             mine = [request for request in group if request.loop is loop]
             with contextlib.suppress(RuntimeError):  # that loop is closed: nobody is left to tell

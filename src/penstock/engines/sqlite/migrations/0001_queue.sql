@@ -5,12 +5,12 @@
 -- an INSERT that names only the documented columns is a whole job.
 
 CREATE TABLE unified_queue (
-  queue_id TEXT PRIMARY KEY NOT NULL,
+  queue_id TEXT PRIMARY KEY NOT NULL CHECK (typeof(queue_id) = 'text' AND queue_id <> ''),
   item_type TEXT NOT NULL CHECK (item_type IN
     ('content', 'file', 'folder', 'project', 'library', 'delete_tenant', 'delete_document', 'rename')),
   op TEXT NOT NULL CHECK (op IN ('ingest', 'update', 'delete', 'scan')),
-  tenant_id TEXT NOT NULL,
-  collection TEXT NOT NULL,
+  tenant_id TEXT NOT NULL CHECK (tenant_id <> ''),
+  collection TEXT NOT NULL CHECK (collection <> ''),
   priority INTEGER NOT NULL DEFAULT 5 CHECK (typeof(priority) = 'integer' AND priority BETWEEN 0 AND 10),
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'in_progress', 'done', 'failed')),
   created_at TEXT NOT NULL,
@@ -19,8 +19,8 @@ CREATE TABLE unified_queue (
   worker_id TEXT,
   idempotency_key TEXT NOT NULL,
   payload_json TEXT NOT NULL,
-  retry_count INTEGER NOT NULL DEFAULT 0,
-  max_retries INTEGER NOT NULL DEFAULT 3,
+  retry_count INTEGER NOT NULL DEFAULT 0 CHECK (typeof(retry_count) = 'integer'),
+  max_retries INTEGER NOT NULL DEFAULT 3 CHECK (typeof(max_retries) = 'integer'),
   error_message TEXT,
   last_error_at TEXT,
   branch TEXT DEFAULT 'main',
@@ -32,7 +32,8 @@ CREATE TABLE unified_queue (
   behind TEXT,                              -- the job of the same subject it waits for
   paused INTEGER NOT NULL DEFAULT 0,        -- met by a claim while its collection or type was paused
   crashes INTEGER NOT NULL DEFAULT 0,       -- workers that died while they ran it
-  token INTEGER NOT NULL DEFAULT 0,         -- rises with every attempt; what a settle must name
+  -- Rises with every attempt; what a settle must name. Begins anywhere: an id used again honours no old token.
+  token INTEGER NOT NULL DEFAULT (abs(random() % 1000000000000)),
   started_at TEXT,
   finished_at TEXT,                         -- NULL as long as the job is unfinished
   parked_since TEXT,
@@ -188,9 +189,18 @@ WHEN OLD.finished_at IS NULL
 BEGIN
   UPDATE unified_queue SET behind = OLD.behind WHERE behind = OLD.queue_id;
   DELETE FROM queue_barriers WHERE queue_id = OLD.queue_id;
+  UPDATE queue_batches SET total = total - 1, ended_at = CASE WHEN sealed AND done + failed >= total - 1 THEN
+    strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END
+  WHERE OLD.batched = 1 AND batch_id IN (SELECT batch_id FROM queue_batch_members WHERE queue_id = OLD.queue_id);
+  DELETE FROM queue_batch_members WHERE OLD.batched = 1 AND queue_id = OLD.queue_id;
 END;
 
--- Rows ended, or taken back, by raw SQL that names only the documented columns.
+-- Rows inserted, ended, requeued or taken over by raw SQL that names only the documented columns.
+CREATE TRIGGER queue_ended_from_the_start AFTER INSERT ON unified_queue
+WHEN NEW.status IN ('done', 'failed') AND NEW.finished_at IS NULL
+BEGIN
+  UPDATE unified_queue SET finished_at = NEW.updated_at WHERE rowid = NEW.rowid;
+END;
 CREATE TRIGGER queue_ended_by_hand AFTER UPDATE OF status ON unified_queue
 WHEN NEW.status IN ('done', 'failed') AND NEW.finished_at IS NULL
 BEGIN
@@ -202,10 +212,32 @@ WHEN NEW.status = 'pending' AND OLD.status <> 'pending' AND NEW.token = OLD.toke
 BEGIN
   UPDATE unified_queue SET token = token + 1, finished_at = NULL WHERE rowid = NEW.rowid;
 END;
+CREATE TRIGGER queue_requeued_by_hand AFTER UPDATE OF status ON unified_queue
+WHEN NEW.status = 'pending' AND OLD.status IN ('done', 'failed')
+BEGIN
+  UPDATE unified_queue SET behind = (
+    SELECT other.queue_id FROM unified_queue other
+    WHERE other.tenant_id = NEW.tenant_id AND other.subject = NEW.subject AND other.finished_at IS NULL
+      AND other.rowid <> NEW.rowid
+    ORDER BY other.rowid DESC LIMIT 1)
+  WHERE rowid = NEW.rowid;
+  UPDATE queue_batches SET done = done - (OLD.status = 'done'), failed = failed - (OLD.status = 'failed'), ended_at = NULL
+  WHERE NEW.batched = 1 AND batch_id IN (SELECT batch_id FROM queue_batch_members WHERE queue_id = NEW.queue_id);
+  UPDATE queue_generations SET generation = generation + 1 WHERE NEW.item_type = 'delete_tenant';
+  INSERT INTO queue_barriers (queue_id, tenant_id, generation)
+  SELECT NEW.queue_id, NEW.tenant_id, generation FROM queue_generations WHERE NEW.item_type = 'delete_tenant';
+END;
+CREATE TRIGGER queue_taken_over_by_hand AFTER UPDATE OF worker_id ON unified_queue
+WHEN OLD.status = 'in_progress' AND NEW.status = 'in_progress' AND NEW.worker_id IS NOT OLD.worker_id
+  AND NEW.token = OLD.token
+BEGIN
+  UPDATE unified_queue SET token = token + 1 WHERE rowid = NEW.rowid;
+END;
 
--- A tenant deletion closes its tenant until it has ended.
+-- A tenant deletion closes its tenant until it has ended; one that does not name its own tenant closes nothing.
 CREATE TRIGGER queue_barrier AFTER INSERT ON unified_queue
-WHEN NEW.item_type = 'delete_tenant' AND NEW.status = 'pending'
+WHEN NEW.item_type = 'delete_tenant' AND NEW.status = 'pending' AND json_valid(NEW.payload_json)
+  AND json_extract(NEW.payload_json, '$.tenant_id_to_delete') = NEW.tenant_id
 BEGIN
   UPDATE queue_generations SET generation = generation + 1;
   INSERT INTO queue_barriers (queue_id, tenant_id, generation)

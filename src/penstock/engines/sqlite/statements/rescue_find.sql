@@ -1,6 +1,7 @@
 -- rescue_find (sqlite): attempts whose worker is gone or silent, or whose lease ran out. Rows in progress only: few.
--- Times of workers we do not know were written by hand, in any ISO form: julianday() reads them all.
-SELECT q.queue_id, w.beat_at IS NOT NULL AND (w.beat_at < :dead_before OR gone.value IS NOT NULL)
+-- Times of workers we do not know were written by hand, in any ISO form: the caller reads what julianday() cannot.
+SELECT q.queue_id, w.beat_at IS NOT NULL AND (w.beat_at < :dead_before OR gone.value IS NOT NULL),
+  q.lease_until
 FROM unified_queue q INDEXED BY idx_unified_queue_worker
   LEFT JOIN queue_workers w ON w.worker_id = q.worker_id
   LEFT JOIN json_each(:gone) gone ON gone.value = q.worker_id
