@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -53,4 +55,12 @@ def supervise(settings: Settings, handlers: str | None = None) -> int:
     set_up_logging(settings.observability.log_level)
     processes = "1 process" if settings.worker.count == 1 else f"{settings.worker.count} processes"
     talk(f"working on {settings.data} with {processes}; Ctrl-C finishes what runs and leaves the rest queued")
+    if handlers is None:
+        talk(
+            "this version has no handlers of its own: jobs wait until a worker with --handlers MODULE:NAME comes"
+        )
+    where = "" if settings.data == Path("data") else f" --data {shlex.quote(str(settings.data))}"
+    talk("in another terminal:")
+    talk(f'  penstock queue submit{where} --type file --payload \'{{"file_path": "/data/handbook.pdf"}}\'')
+    talk(f"  penstock queue status{where} --watch")
     return run_supervisor(settings, handlers=handlers)
