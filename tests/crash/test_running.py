@@ -53,6 +53,23 @@ def test_time_limit_of_its_type_ends_each_attempt(plant: Plant) -> None:
     assert (row["retry_count"], row["progress_done"], row["progress_total"]) == (3, 3, 10)
 
 
+def test_dependency_that_is_down_costs_no_attempt(plant: Plant) -> None:
+    """A job that meets an outage waits as long as it was asked to, as often as it must, and is then done."""
+    tree = plant.worker()
+    gate = plant.folder / "gate"
+
+    job = plant.submit([a_note(script(f"park 0.05 {gate}"))])[0].job_id
+    plant.wait_for_mark("Unavailable", job, times=6)
+    gate.touch()
+
+    plant.drain()
+    assert tree.stop() == 0
+    runs = len(plant.marks("start", job))
+    assert runs >= 7
+    assert_all_is_well(plant, [job], free_runs=runs - 1)
+    assert (plant.job(job)["retry_count"], plant.job(job)["parked_since"]) == (0, None)
+
+
 def test_progress_is_seen_while_it_runs_and_survives_its_worker(plant: Plant) -> None:
     """n of m is there for everyone as soon as it is told, and still there when the worker is dead."""
     gate = plant.folder / "gate"
