@@ -56,9 +56,7 @@ def supervise(settings: Settings, handlers: str | None = None) -> int:
     processes = "1 process" if settings.worker.count == 1 else f"{settings.worker.count} processes"
     talk(f"working on {settings.data} with {processes}; Ctrl-C finishes what runs and leaves the rest queued")
     if handlers is None:
-        talk(
-            "this version has no handlers of its own: jobs wait until a worker with --handlers MODULE:NAME comes"
-        )
+        talk("without --handlers MODULE:NAME this version runs nothing: jobs wait, parked")
     where = "" if settings.data == Path("data") else f" --data {shlex.quote(str(settings.data))}"
     talk("in another terminal:")
     talk(f'  penstock queue submit{where} --type file --payload \'{{"file_path": "/data/handbook.pdf"}}\'')
