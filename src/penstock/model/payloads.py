@@ -192,6 +192,8 @@ def item_type_named(name: str) -> ItemType:
 
 def check_path(path: str, field: str) -> None:
     """Refuse what cannot be an absolute path in its plain form."""
+    if _is_plain(path):
+        return
     _check_text(path, field, code="ERR_PATH_INVALID")
     if "\0" in path:
         raise Refused(f"{field} holds a NUL character", code="ERR_PATH_INVALID")
@@ -206,6 +208,19 @@ def check_path(path: str, field: str) -> None:
         )
 
 
+def _is_plain(path: str) -> bool:
+    """True for most paths there are, at a fraction of the cost of looking closely."""
+    return (
+        path.isascii()
+        and 1 < len(path) <= PATH_LENGTH_MAX
+        and path[0] == "/"
+        and path[-1] != "/"
+        and "//" not in path
+        and "/." not in path
+        and "\0" not in path
+    )
+
+
 def _check_text(value: str, field: str, code: str = "ERR_PAYLOAD_INVALID") -> None:
     if not value:
         raise Refused(f"{field} is empty", code=code)
@@ -213,6 +228,8 @@ def _check_text(value: str, field: str, code: str = "ERR_PAYLOAD_INVALID") -> No
 
 
 def _check_encodable(value: str, field: str, code: str = "ERR_PAYLOAD_INVALID") -> None:
+    if value.isascii():
+        return
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -14,6 +14,9 @@ from penstock.model.standing import WorkerSeen
 from penstock.model.states import state_of
 from penstock.ports.codec import decode_payload
 
+_ITEM_TYPES = {kind.value: kind for kind in ItemType}
+_OPERATIONS = {op.value: op for op in Operation}
+
 
 def job_of(row: tuple[Any, ...]) -> Job:
     """A job from a row of `job_find` or `job_list`."""
@@ -61,7 +64,7 @@ def _error_of(code: str | None, message: str | None) -> ErrorReport | None:
 
 def lease_of(row: Row, worker: WorkerId, until: float, *, alone: bool) -> Lease:
     """The lease on a claimed row; Refused if its payload does not fit its type."""
-    item_type = ItemType(row.item_type)
+    item_type = _ITEM_TYPES[row.item_type]
     payload = decode_payload(item_type, row.payload_json)
     if isinstance(payload, DeleteTenant) and payload.tenant_id_to_delete != row.tenant_id:
         raise Refused("a tenant may delete only itself", code="ERR_TENANT_INVALID")
@@ -71,7 +74,7 @@ def lease_of(row: Row, worker: WorkerId, until: float, *, alone: bool) -> Lease:
         worker=worker,
         until=until,
         item_type=item_type,
-        op=Operation(row.op),
+        op=_OPERATIONS[row.op],
         tenant=TenantId(row.tenant_id),
         collection=row.collection,
         payload=payload,

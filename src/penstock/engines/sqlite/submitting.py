@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from typing import NamedTuple
 
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, iso_or_none
@@ -21,8 +22,7 @@ PORTIONS = (100, 10, 1)
 """Rows per INSERT statement."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A job made ready for the table before the write lock is taken."""
 
     job: NewJob
@@ -64,7 +64,7 @@ def submit(
             receipts.append(_submit_one(db, entry, stamp, batched))
     if batch is not None:
         _join(db, batch, receipts)
-    if any(entry.job.item_type is ItemType.DELETE_TENANT for entry in entries):
+    if any(entry.job.op is Operation.DELETE for entry in entries):
         clear_barriers(db, now)
     return receipts
 
@@ -73,8 +73,8 @@ def _row(entry: Entry, stamp: str, batched: int) -> tuple[object, ...]:
     job = entry.job
     return (
         job.id,
-        job.item_type,
-        job.op,
+        job.item_type.value,  # a plain str: SQLite's driver is slow to bind anything else
+        job.op.value,
         job.tenant,
         job.collection,
         job.priority,
@@ -88,7 +88,7 @@ def _row(entry: Entry, stamp: str, batched: int) -> tuple[object, ...]:
         job.document_id,
         iso_or_none(job.run_at),
         job.replay_of,
-        job.delete_first,
+        int(job.delete_first),
         batched,
     )
 
@@ -107,8 +107,8 @@ def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, ba
     inserted, at = 0, 0
     for portion in PORTIONS:
         while len(entries) - at >= portion:
-            values = [value for entry in entries[at : at + portion] for value in _row(entry, stamp, batched)]
-            inserted += db.execute(_insert_statement(portion), values).rowcount
+            rows = [_row(entry, stamp, batched) for entry in entries[at : at + portion]]
+            inserted += db.execute(_insert_statement(portion), tuple(chain.from_iterable(rows))).rowcount
             at += portion
     if inserted == len(entries):
         return set(ids)
@@ -116,6 +116,8 @@ def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, ba
 
 
 def _any_alias(db: sqlite3.Connection, ids: list[JobId]) -> bool:
+    if not db.execute(sql("alias_exists")).fetchone()[0]:
+        return False
     return bool(db.execute(sql("alias_any"), {"ids": json.dumps(ids)}).fetchone()[0])
 
 
