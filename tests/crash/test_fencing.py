@@ -31,7 +31,7 @@ def test_handler_that_lost_its_job_is_cancelled_and_may_not_write(plant: Plant) 
     assert plant.rows("SELECT * FROM events WHERE user_id = ?", job) == []
 
 
-def test_settle_of_an_attempt_that_lost_its_job_is_refused(plant: Plant) -> None:
+def test_settle_after_another_has_finished_the_job_is_refused(plant: Plant) -> None:
     """SIGSTOP past lease and silence, another finishes, SIGCONT: the first's own end counts for nothing."""
     gate = plant.folder / "gate"
     first, second, job, stopped = stopped_and_overtaken(plant, f"first hold {gate}")
@@ -41,6 +41,40 @@ def test_settle_of_an_attempt_that_lost_its_job_is_refused(plant: Plant) -> None
 
     plant.wait_for_mark("end", job, pid=first.pid)
     assert_unchanged_and_working(plant, first, second, job, stopped)
+
+
+def test_settle_while_another_runs_the_job_is_refused(plant: Plant) -> None:
+    """SIGSTOP past lease and silence, another is at it, SIGCONT: the first cannot end what another runs."""
+    gate, finish = plant.folder / "gate", plant.folder / "finish"
+    first = plant.lone_worker()
+    job = plant.submit([a_note(script(f"first hold {gate}", f"later until {finish}"))])[0].job_id
+    plant.wait_for_mark("start", job, pid=first.pid)
+    second = plant.lone_worker()
+    plant.freeze(first.pid)
+    plant.wait_for_mark("start", job, pid=second.pid)
+
+    gate.touch()
+    os.kill(first.pid, signal.SIGCONT)
+
+    plant.wait_for_mark("end", job, pid=first.pid)
+    further = works_again(plant, first)
+    assert plant.holder_of(job) == second.pid
+    finish.touch()
+    plant.drain()
+    assert {first.stop(), second.stop()} == {0}
+    assert_all_is_well(plant, [job, *further])
+
+
+def works_again(plant: Plant, worker: Started) -> list[str]:
+    """Give out jobs until one was done by that worker, whose earlier results are settled by then."""
+    further: list[str] = []
+
+    def has_done_one() -> bool:
+        further.append(plant.submit([a_note(script())])[0].job_id)
+        return plant.wait_for_mark("end", further[-1]).pid == worker.pid
+
+    plant.wait_until(has_done_one, "the worker works again", worker)
+    return further
 
 
 def stopped_and_overtaken(plant: Plant, step: str) -> tuple[Started, Started, str, Mark]:

@@ -135,6 +135,12 @@ async def _first(run: Run, word: str, *rest: str) -> None:
         await STEPS[word](run, *rest)
 
 
+async def _later(run: Run, word: str, *rest: str) -> None:
+    """Take a step in every attempt but the first."""
+    if run.lease.attempt > 1:
+        await STEPS[word](run, *rest)
+
+
 async def _die(run: Run, attempts: str) -> None:
     """Die by SIGKILL in the first so many attempts."""
     if run.lease.attempt <= int(attempts):
@@ -221,6 +227,7 @@ STEPS: dict[str, Callable[..., Awaitable[None]]] = {
     "until": _until,
     "hold": _hold,
     "first": _first,
+    "later": _later,
     "die": _die,
     "fail": _fail,
     "refuse": _refuse,
