@@ -80,7 +80,7 @@ async def test_a_reader_does_not_hold_up_writes_once_the_log_is_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Emptying the log gives up at once where a reader is in the way, and writes go on meanwhile."""
-    monkeypatch.setattr(checkpoint, "PASSIVE_BYTES", 128 << 10)
+    monkeypatch.setattr(checkpoint, "COMMITS", 1)
     monkeypatch.setattr(checkpoint, "TRUNCATE_BYTES", 1 << 20)
     gave_up = threading.Event()
     leave = Turnstile.leave

@@ -31,7 +31,7 @@ def connect(
     db.execute("PRAGMA cache_size = -32768")
     db.execute("PRAGMA mmap_size = 268435456")
     db.execute("PRAGMA temp_store = MEMORY")
-    db.execute("PRAGMA wal_autocheckpoint = 0")  # a side thread does it: see checkpoint.py
+    db.execute("PRAGMA wal_autocheckpoint = 0")  # see checkpoint.py
     return db
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from penstock.engines.sqlite.checkpoint import Checkpointer
+from penstock.engines.sqlite.checkpoint import PAGES, Checkpointer
 from penstock.engines.sqlite.connection import Synchronous, connect, prepare
 from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
@@ -61,7 +61,9 @@ class SqliteStore:
         turns = turnstiles(run, 2)  # first: only they may find the folder unusable
         self._bell = Doorbell(run, opened(), poll_seconds)
         self._checkpointer = Checkpointer(opened(), turns[0], path)
-        self._writer = Writer(opened(), turns[1], str(path), self._committed)
+        writing = opened()
+        writing.execute(f"PRAGMA wal_autocheckpoint = {PAGES}")
+        self._writer = Writer(writing, turns[1], str(path), self._committed)
         self.queue = SqliteQueue(self)
         self.desk = SqliteDesk(self)
         self.batches = self.desk
