@@ -72,7 +72,7 @@ class Worker:
         SPAN, "1s", "Longest wait for a job on empty queues before looking again."
     )
     poll_interval: float = setting(
-        SPAN, "50ms", "Time between two looks for rows other programs wrote by SQL."
+        SPAN, "250ms", "Time between two looks for rows other programs wrote by SQL."
     )
     lease: float = setting(SPAN, "5m", "Time a worker may hold a job before it must renew.")
     leases: Mapping[str, float] = setting(

@@ -12,6 +12,7 @@ import contextlib
 import logging
 from collections.abc import Iterable
 from enum import Enum, auto
+from typing import Any, Literal
 
 from penstock.model.errors import ErrorReport, Exhausted, Fault, Unavailable, report_of
 from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
@@ -26,7 +27,7 @@ log = logging.getLogger("penstock.worker")
 GATHER_SECONDS = 0.005
 """How long a worker with few free slots waits for more before it asks for jobs."""
 SETTLE_PAUSE_MAX = 2.0
-TIMEOUT_LOOK_SECONDS = 0.2
+TIMEOUT_LOOK_SECONDS = 0.5
 
 
 class Ending(Enum):
@@ -71,6 +72,7 @@ class Worker:
         self._exclusive = False
         self._room = asyncio.Event()
         self._stopping = asyncio.Event()
+        self._stopped: asyncio.Task[Literal[True]] | None = None
         self._grace = pace.grace
         self._failure: Exception | None = None
         self.ticked = clock.steady()
@@ -103,6 +105,8 @@ class Worker:
         finally:
             await self._drain()
             watch.cancel()
+            if self._stopped is not None:
+                self._stopped.cancel()
             handed_back = await self._queue.leave(self.id)
             log.info("worker left, %d jobs handed back", handed_back, extra={"worker_id": self.id})
         if self._failure is not None:
@@ -182,14 +186,16 @@ class Worker:
 
     async def _wait_for_news(self) -> None:
         """Until something may have arrived, or the worker is stopped; a turn at least every idle second."""
-        arrival = asyncio.ensure_future(self._queue.arrival(self._pace.idle))
-        stopped = asyncio.ensure_future(self._stopping.wait())
-        try:
-            await asyncio.wait({arrival, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for waiter in (arrival, stopped):
-                waiter.cancel()
-            await asyncio.gather(arrival, stopped, return_exceptions=True)
+        arrival = asyncio.create_task(self._queue.arrival(self._pace.idle))
+        if self._stopped is None:
+            self._stopped = asyncio.create_task(self._stopping.wait())
+        either: set[asyncio.Task[Any]] = {arrival, self._stopped}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not arrival.done():
+            arrival.cancel()
+            await asyncio.gather(arrival, return_exceptions=True)
+        elif not arrival.cancelled():
+            arrival.result()  # a store out of reach is told here
 
     async def _rest(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):

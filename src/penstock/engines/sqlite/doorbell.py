@@ -14,11 +14,14 @@ import os
 import secrets
 import socket
 import sqlite3
+import time
 from pathlib import Path
 
 from penstock.engines.sqlite.statements import sql
 
 SUFFIX = ".bell"
+SETTLED_SECONDS = 1.0
+"""A folder's time of change is coarse: a listing younger than this may miss the newest bell."""
 _ADDRESS_MAX = 100
 """Bytes a socket's address may have everywhere; longer folders are reached through their descriptor."""
 
@@ -35,34 +38,45 @@ class Doorbell:
         self._listener: socket.socket | None = None
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._rung = asyncio.Event()
+        self._rung = False
+        self._sleeper: asyncio.Future[bool] | None = None
         self._version: int | None = None
         self._closed = False
+        self._names: list[str] = []
+        self._changed_at = 0.0
 
     def ring(self) -> None:
         """Tell every waiting process, this one included, that there may be work."""
-        try:
-            names = os.listdir(self._folder)
-        except OSError:
-            return  # somebody took the folder away; sleepers look for themselves
-        for name in names:
-            if name.endswith(SUFFIX):
-                self._send(name)
+        for name in self._sleepers():
+            self._send(name)
 
     async def wait(self, timeout: float) -> bool:
         """Wait for a ring or a change by raw SQL; False when the time ran out."""
         self._listen()
+        if self._rung:
+            self._rung = False
+            return True
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout
-        while (left := deadline - loop.time()) > 0:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(left, self._poll_seconds)):
-                    await self._rung.wait()
-                self._rung.clear()
-                return True
+        sleeper: asyncio.Future[bool] = loop.create_future()
+        self._sleeper = sleeper
+        timer: asyncio.TimerHandle
+
+        def look() -> None:
+            nonlocal timer
             if self._changed():
-                return True
-        return False
+                _wake(sleeper, found=True)
+            elif loop.time() >= deadline:
+                _wake(sleeper, found=False)
+            else:
+                timer = loop.call_later(min(self._poll_seconds, max(0.0, deadline - loop.time())), look)
+
+        timer = loop.call_later(min(self._poll_seconds, timeout), look)
+        try:
+            return await sleeper
+        finally:
+            timer.cancel()
+            self._sleeper = None
 
     def close(self) -> None:
         """Stop listening and take the socket away; closing twice is closing once."""
@@ -78,6 +92,17 @@ class Doorbell:
         self._sender.close()
         os.close(self._descriptor)
         self._reader.close()
+
+    def _sleepers(self) -> list[str]:
+        """Whose bells hang here; read again only when the folder has changed, or may have a moment ago."""
+        try:
+            changed = os.stat(self._folder).st_mtime
+            if changed != self._changed_at or time.time() - changed < SETTLED_SECONDS:
+                self._names = [name for name in os.listdir(self._folder) if name.endswith(SUFFIX)]
+                self._changed_at = changed
+        except OSError:
+            return []  # somebody took the folder away; sleepers look for themselves
+        return self._names
 
     def _send(self, name: str) -> None:
         try:
@@ -102,7 +127,6 @@ class Doorbell:
             self._listener = _bound_socket(self._address(self._name))
         if self._loop is not loop:
             self._loop = loop
-            self._rung = asyncio.Event()
             if self._listener is not None:
                 loop.add_reader(self._listener, self._heard)
 
@@ -111,7 +135,10 @@ class Doorbell:
             with contextlib.suppress(BlockingIOError):
                 while True:
                     self._listener.recv(64)
-        self._rung.set()
+        if self._sleeper is None or self._sleeper.done():
+            self._rung = True  # for the next one who comes to wait
+        else:
+            _wake(self._sleeper, found=True)
 
     def _changed(self) -> bool:
         version = self._reader.execute("PRAGMA data_version").fetchone()[0]
@@ -119,6 +146,11 @@ class Doorbell:
             return False
         self._version = version
         return bool(self._reader.execute(sql("arrivals")).fetchone()[0])
+
+
+def _wake(sleeper: asyncio.Future[bool], *, found: bool) -> None:
+    if not sleeper.done():
+        sleeper.set_result(found)
 
 
 def _bound_socket(address: str) -> socket.socket | None:

@@ -164,7 +164,7 @@ async def open_sqlite(
     clock: Clock,
     synchronous: Synchronous = "full",
     busy_seconds: float = 10.0,
-    poll_seconds: float = 0.05,
+    poll_seconds: float = 0.25,
 ) -> SqliteStore:
     """Open (and make, and migrate) the database of a data folder."""
 
