@@ -56,7 +56,7 @@ class Desk(Protocol):
         ...
 
     async def suspects(self) -> int:
-        """How many jobs wait for a worker of their own, counted up to 100."""
+        """How many jobs wait for a worker of their own and may run now; 1 may stand for any number."""
         ...
 
     async def workers(self) -> list[WorkerSeen]:

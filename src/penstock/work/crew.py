@@ -25,7 +25,7 @@ class Trade(Protocol):
 async def run_crew(worker: Worker, queue: Queue, database: Database, clock: Clock, pace: Pace) -> None:
     """Until the worker has been stopped and is empty; raises if one of the others fails."""
     trades: tuple[Trade, ...] = (
-        Rescuer(queue, clock, pace),
+        Rescuer(queue, clock, pace, lambda: worker.beaten),
         Promoter(queue, clock, pace),
         Pruner(queue, database, clock, pace),
     )

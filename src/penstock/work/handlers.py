@@ -30,9 +30,16 @@ class Run:
         self.started = clock.steady()
         self.heard = self.started
         """When the handler last showed that it is getting on."""
+        self._lasts = lease.until - clock.now()
+        self.lasts_until = self.started + self._lasts
+        """Until when the lease lasts unless it is renewed, in steady time."""
         self._kept = float("-inf")
         self._queue = queue
         self._clock = clock
+
+    def renewed(self, now: float) -> None:
+        """The lease begins anew."""
+        self.lasts_until = now + self._lasts
 
     @property
     def payload(self) -> Payload:

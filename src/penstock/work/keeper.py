@@ -63,7 +63,7 @@ class Keeper:
             try:
                 if self._clock.steady() - beaten >= self._pace.beat - 0.05:
                     await self._queue.beat(self._worker.id, concurrency=self._worker.concurrency)
-                    beaten = self._clock.steady()
+                    beaten = self._worker.beaten = self._clock.steady()
                 await self._look_after()
             except Fault as fault:
                 log.warning("cannot beat: %s", fault.message, extra={"worker_id": self._worker.id})
@@ -82,4 +82,4 @@ class Keeper:
         leases = self._worker.held()
         if leases:
             renewals = await self._queue.extend(leases)
-            self._home.call_soon_threadsafe(self._worker.renewed, renewals)
+            self._home.call_soon_threadsafe(self._worker.renewed, list(zip(leases, renewals, strict=True)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from penstock.model.errors import Fault
 from penstock.ports.clock import Clock
@@ -25,7 +26,11 @@ CLOCK_SLIP_SECONDS = 1.0
 class Rescuer:
     """One endless round."""
 
-    def __init__(self, queue: Queue, clock: Clock, pace: Pace) -> None:
+    def __init__(
+        self, queue: Queue, clock: Clock, pace: Pace, beaten: Callable[[], float] | None = None
+    ) -> None:
+        """`beaten` tells when this process's own beat last reached the store."""
+        self._beaten = beaten or clock.steady
         self._queue = queue
         self._clock = clock
         self._pace = pace
@@ -54,7 +59,9 @@ class Rescuer:
     @property
     def may_judge(self) -> bool:
         """Have we watched long enough to take silence for death?"""
-        return self._clock.steady() - self._since >= self._pace.dead_after
+        now = self._clock.steady()
+        in_touch = now - self._beaten() < self._pace.dead_after / 2
+        return in_touch and now - self._since >= self._pace.dead_after
 
     def _was_away(self) -> bool:
         now, steady = self._clock.now(), self._clock.steady()

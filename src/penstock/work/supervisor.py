@@ -23,8 +23,8 @@ from penstock.ports.queue import Queue
 from penstock.work.pace import jittered_around
 
 log = logging.getLogger("penstock.supervisor")
-LOOK_SECONDS = 1.0
-PAUSE_MAX = 30.0
+LOOK_SECONDS = 2.0
+PAUSE_MAX = 4.0
 HEALTHY_SECONDS = 60.0
 """A child that lived so long is started again without a pause."""
 
@@ -120,12 +120,12 @@ class Supervisor:
             del self._children[worker]
         if code:
             log.error("worker process %d ended with %d", child.pid, code, extra={"worker_id": worker})
-        await self._hand_back(worker)
+        await self._hand_back(worker, died=not self._stopping.is_set())
 
-    async def _hand_back(self, worker: WorkerId) -> None:
-        """What the child still held when it went; the rescuers' turn comes if the store is away now."""
+    async def _hand_back(self, worker: WorkerId, *, died: bool) -> None:
+        """What the child still held when it went; a shutdown, however it ended, spends no retry."""
         try:
-            count = await self._queue.leave(worker, died=True)
+            count = await self._queue.leave(worker, died=died)
         except Fault as fault:
             log.warning("cannot hand back: %s", fault.message, extra={"worker_id": worker})
             return

@@ -28,6 +28,17 @@ GATHER_SECONDS = 0.005
 """How long a worker with few free slots waits for more before it asks for jobs."""
 SETTLE_PAUSE_MAX = 2.0
 TIMEOUT_LOOK_SECONDS = 0.5
+QUIET_TURNS = 5
+"""After so many idle waits without news the queue is asked all the same."""
+
+
+Attempt = tuple[JobId, int]
+"""A job and a token: a worker may lose a job and claim it again while its first handler still runs."""
+
+
+def attempt_of(lease: Lease) -> Attempt:
+    """What tells one attempt from another."""
+    return lease.job_id, lease.token
 
 
 class Ending(Enum):
@@ -63,19 +74,20 @@ class Worker:
         self._breakers = breakers or Breakers(clock, BreakerRules())
         self._alone = alone
         """Take one suspect, run it, and end."""
-        self._runs: dict[JobId, Run] = {}
-        self._tasks: dict[JobId, asyncio.Task[None]] = {}
-        self._endings: dict[JobId, Ending] = {}
+        self._runs: dict[Attempt, Run] = {}
+        self._tasks: dict[Attempt, asyncio.Task[None]] = {}
+        self._endings: dict[Attempt, Ending] = {}
         self._ended: list[tuple[Lease, Outcome]] = []
         self._settling: set[asyncio.Task[None]] = set()
-        self._unsettled: dict[JobId, Lease] = {}
-        self._exclusive = False
+        self._unsettled: dict[Attempt, Lease] = {}
         self._room = asyncio.Event()
         self._stopping = asyncio.Event()
         self._stopped: asyncio.Task[Literal[True]] | None = None
         self._grace = pace.grace
         self._failure: Exception | None = None
         self.ticked = clock.steady()
+        self.beaten = clock.steady()
+        """When a beat last reached the store; kept by the keeper."""
 
     @property
     def running(self) -> list[Run]:
@@ -112,13 +124,16 @@ class Worker:
         if self._failure is not None:
             raise self._failure
 
-    def renewed(self, renewals: Iterable[Renewal]) -> None:
+    def renewed(self, renewals: Iterable[tuple[Lease, Renewal]]) -> None:
         """What the keeper learnt: interrupt what was lost or cancelled."""
-        for renewal in renewals:
+        for lease, renewal in renewals:
+            run = self._runs.get(attempt_of(lease))
+            if run is not None and renewal.held:
+                run.renewed(self._clock.steady())
             if not renewal.held:
-                self._interrupt(renewal.job_id, Ending.LOST)
+                self._interrupt(attempt_of(lease), Ending.LOST)
             elif renewal.cancel_code is not None:
-                self._interrupt(renewal.job_id, Ending.CANCELLED)
+                self._interrupt(attempt_of(lease), Ending.CANCELLED)
 
     def _within_limits(self, run: Run, now: float) -> bool:
         if now - run.started > self._pace.timeout_for(run.lease.item_type) + self._pace.look_after:
@@ -132,12 +147,14 @@ class Worker:
             now = self._clock.steady()
             for run in self.running:
                 if now - run.started > self._pace.timeout_for(run.lease.item_type):
-                    self._interrupt(run.lease.job_id, Ending.TIMED_OUT)
+                    self._interrupt(attempt_of(run.lease), Ending.TIMED_OUT)
+                elif now > run.lasts_until:  # not renewed, so it is another's by now
+                    self._interrupt(attempt_of(run.lease), Ending.LOST)
 
-    def _interrupt(self, job_id: JobId, ending: Ending) -> None:
-        task = self._tasks.get(job_id)
-        if task is not None and job_id not in self._endings:
-            self._endings[job_id] = ending
+    def _interrupt(self, attempt: Attempt, ending: Ending) -> None:
+        task = self._tasks.get(attempt)
+        if task is not None and attempt not in self._endings:
+            self._endings[attempt] = ending
             task.cancel()
 
     async def _fetch(self) -> None:
@@ -174,7 +191,8 @@ class Worker:
             await self._wait_for_news()
 
     def _free(self) -> int:
-        if self._exclusive or len(self._unsettled) > self.concurrency:
+        alone = any(run.lease.alone for run in self.running)
+        if alone or len(self._unsettled) > self.concurrency:
             return 0
         return self.concurrency - len(self._runs)
 
@@ -185,17 +203,24 @@ class Worker:
                 await self._room.wait()
 
     async def _wait_for_news(self) -> None:
-        """Until something may have arrived, or the worker is stopped; a turn at least every idle second."""
+        """Until something may have arrived, the worker is stopped, or it is time to look all the same."""
+        for _ in range(QUIET_TURNS):
+            if await self._arrives() or self._stopping.is_set():
+                return
+            self.ticked = self._clock.steady()
+
+    async def _arrives(self) -> bool:
+        """Did something arrive within the idle time?"""
         arrival = asyncio.create_task(self._queue.arrival(self._pace.idle))
         if self._stopped is None:
             self._stopped = asyncio.create_task(self._stopping.wait())
         either: set[asyncio.Task[Any]] = {arrival, self._stopped}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not arrival.done():
-            arrival.cancel()
-            await asyncio.gather(arrival, return_exceptions=True)
-        elif not arrival.cancelled():
-            arrival.result()  # a store out of reach is told here
+        if arrival.done():
+            return arrival.result()  # a store out of reach is told here
+        arrival.cancel()
+        await asyncio.gather(arrival, return_exceptions=True)
+        return False
 
     async def _rest(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
@@ -203,9 +228,9 @@ class Worker:
                 await self._stopping.wait()
 
     def _start(self, lease: Lease) -> None:
-        self._exclusive = self._exclusive or lease.alone
-        self._runs[lease.job_id] = Run(lease, self._queue, self._clock, self._breakers)
-        self._tasks[lease.job_id] = asyncio.create_task(self._attempt(self._runs[lease.job_id]))
+        run = Run(lease, self._queue, self._clock, self._breakers)
+        self._runs[attempt_of(lease)] = run
+        self._tasks[attempt_of(lease)] = asyncio.create_task(self._attempt(run))
 
     async def _attempt(self, run: Run) -> None:
         lease = run.lease
@@ -223,7 +248,7 @@ class Worker:
 
     def _interrupted(self, lease: Lease) -> Outcome:
         """A cancelled job is released: the queue itself turns that into its end, for it knows the reason."""
-        ending = self._endings.get(lease.job_id)
+        ending = self._endings.get(attempt_of(lease))
         if ending is Ending.TIMED_OUT:
             limit = self._pace.timeout_for(lease.item_type)
             return Retry(ErrorReport(code="ERR_TIMEOUT", message=f"the handler ran longer than {limit:g} s"))
@@ -234,22 +259,20 @@ class Worker:
         return RELEASE
 
     def _finish(self, lease: Lease, outcome: Outcome) -> None:
-        job_id = lease.job_id
-        del self._runs[job_id], self._tasks[job_id]
-        if lease.alone:
-            self._exclusive = False
+        attempt = attempt_of(lease)
+        del self._runs[attempt], self._tasks[attempt]
         self._room.set()
-        if self._endings.pop(job_id, None) is Ending.LOST:
-            log.info("lease lost, result dropped", extra={"job_id": job_id, "worker_id": self.id})
+        if self._endings.pop(attempt, None) is Ending.LOST:
+            log.info("lease lost, result dropped", extra={"job_id": lease.job_id, "worker_id": self.id})
             return
-        self._unsettled[job_id] = lease
+        self._unsettled[attempt] = lease
         if not self._ended:
             asyncio.get_running_loop().call_soon(self._flush)
         self._ended.append((lease, outcome))
 
     def _give_back(self, leases: list[Lease]) -> None:
         for lease in leases:
-            self._unsettled[lease.job_id] = lease
+            self._unsettled[attempt_of(lease)] = lease
         if leases:
             self._settle_soon([(lease, RELEASE) for lease in leases])
 
@@ -280,7 +303,7 @@ class Worker:
             self.stop(grace=0.0)
         finally:
             for lease, _ in ends:
-                self._unsettled.pop(lease.job_id, None)
+                self._unsettled.pop(attempt_of(lease), None)
             self._room.set()
 
     async def _drain(self) -> None:
@@ -290,8 +313,8 @@ class Worker:
             self.ticked = self._clock.steady()
             await self._wait_for_room(min(0.1, self._pace.idle))
             deadline = min(deadline, self._clock.steady() + self._grace)
-        for job_id in list(self._tasks):
-            self._interrupt(job_id, Ending.SHUTDOWN)
+        for attempt in list(self._tasks):
+            self._interrupt(attempt, Ending.SHUTDOWN)
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=5.0)
         await asyncio.sleep(0)  # let the last ones reach _flush

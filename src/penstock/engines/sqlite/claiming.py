@@ -163,6 +163,12 @@ def _closed(db: sqlite3.Connection, rules: Rules) -> _Closed:
     return closed
 
 
+def any_suspect(db: sqlite3.Connection, rules: Rules) -> bool:
+    """Does a job wait for a worker of its own, and may it run?"""
+    closed = _closed(db, rules)
+    return not closed.everything and _suspect(db, closed) is not None
+
+
 def _suspect(db: sqlite3.Connection, closed: _Closed) -> Row | None:
     for row in map(Row._make, db.execute(sql("claim_suspect"))):
         barrier = closed.barriers.get(row.tenant_id)

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from penstock.engines.sqlite import minding, submitting
+from penstock.engines.sqlite import claiming, minding, submitting
 from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.rows import batch_of, job_of, worker_of
 from penstock.engines.sqlite.statements import sql
@@ -60,8 +60,8 @@ class SqliteDesk:
         return Counts(**dict(zip(names, row, strict=True)))
 
     async def suspects(self) -> int:
-        """How many jobs wait for a worker of their own, counted up to 100."""
-        return int(await self._store.look(lambda db: db.execute(sql("suspects")).fetchone()[0]))
+        """How many jobs wait for a worker of their own and may run now; 1 stands for any number."""
+        return int(await self._store.look(lambda db: claiming.any_suspect(db, self._rules)))
 
     async def workers(self) -> list[WorkerSeen]:
         """Workers whose beats are known."""

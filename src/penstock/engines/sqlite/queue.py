@@ -17,6 +17,9 @@ from penstock.model.errors import ErrorReport, Refused
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import Done, Outcome
 
+FRESH_SECONDS = 1.0
+"""A rescue that waited longer for its turn judges nobody by silence."""
+
 
 class SqliteQueue:
     """Each verb is one piece of work for the writing thread."""
@@ -115,11 +118,14 @@ class SqliteQueue:
         """Take back jobs of dead workers and run-out leases; looks first, for there is seldom one."""
 
         def work(db: sqlite3.Connection) -> list[JobId]:
-            rescued = settling.rescue(db, self._clock.now(), self._rules, certain=certain)
+            # Who waited for the lock so long sees everybody's beats as old: then only certain deaths count.
+            fresh = self._clock.steady() - asked < FRESH_SECONDS
+            rescued = settling.rescue(db, self._clock.now(), self._rules, certain=certain or not fresh)
             if rescued:
                 self._store.announce()
             return [JobId(job_id) for job_id in rescued]
 
+        asked = self._clock.steady()
         found = await self._store.look(
             lambda db: settling.lost(db, self._clock.now(), self._rules, certain=certain)
         )
