@@ -1,4 +1,4 @@
-"""A program that holds the database's lock for long: nobody is declared dead for it, and no attempt is spent."""
+"""A program that holds the lock for long: nobody is declared dead for it, and no attempt is spent."""
 
 import sqlite3
 import time
@@ -14,7 +14,7 @@ HELD = 8.0
 
 
 def test_lock_held_longer_than_the_silence_of_the_dead(plant: Plant) -> None:
-    """No beat can be written while a foreign program holds the lock; the running job is still its worker's."""
+    """No beat can be written while a stranger holds the lock; the running job is still its worker's."""
     plant.choose(worker_heartbeat_ttl=f"{SILENCE:g}s", sqlite_busy_timeout="4s")
     worker = plant.lone_worker()
     gate = plant.folder / "gate"

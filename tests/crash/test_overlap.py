@@ -1,4 +1,4 @@
-"""A worker that gets a job again while its former attempt still runs: the new one counts, the old one ends."""
+"""A worker gets a job again while its former attempt still runs: the new one counts, the old one ends."""
 
 import sqlite3
 from contextlib import closing
