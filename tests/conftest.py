@@ -1,8 +1,16 @@
-"""Profiles of the property tests: small and repeatable by default, large when PENSTOCK_SWEEP=1 asks."""
+"""Profiles of the property tests: small and repeatable by default, large when PENSTOCK_SWEEP=1 asks.
+
+A shell that starts the tests in the background makes them ignore Ctrl-C, and every program they start
+inherits that; the tests that press Ctrl-C need it back.
+"""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
 

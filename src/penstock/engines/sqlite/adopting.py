@@ -181,7 +181,7 @@ def _columns(row: LegacyJob) -> tuple[object, ...]:
 
 
 def _taken(found: tuple[object, ...]) -> Taken:
-    _, named, taken_at, joined, status, op, tenant, collection, payload, retries, error, updated, token = (
+    _, named, taken_at, joined, status, op, tenant, collection, payload, retries, error, updated, begun = (
         found
     )
     job = None
@@ -195,6 +195,6 @@ def _taken(found: tuple[object, ...]) -> Taken:
             retry_count=int(str(retries)),
             error_message=None if error is None else str(error),
             updated_at=seconds(str(updated)),
-            attempts=int(str(token)),
+            attempts=int(str(begun)),
         )
     return Taken(named=str(named), taken_at=float(str(taken_at)), joined=bool(joined), job=job)
