@@ -13,9 +13,9 @@ PEERS = ("huey", "litequeue", "persist-queue")
 ONE_CONSUMER = ("persist-queue",)
 """Its cursor lives in the process: two would run jobs twice."""
 DURABILITY = {
-    "huey": "WAL, sync off at defaults; a job is gone once fetched",
+    "huey": "WAL, SQLite's default sync (FULL); a job is gone once fetched",
     "litequeue": "WAL, sync NORMAL at defaults; no rescue",
-    "persist-queue": "WAL, sync FULL at defaults; one consumer",
+    "persist-queue": "WAL, SQLite's default sync (FULL); one consumer",
 }
 
 
