@@ -107,7 +107,8 @@ def page(found: dict[str, dict[str, float]], verdicts: list[Verdict], seconds: f
     lines = [
         "# Performance of the queue",
         "",
-        "Made by `make bench`, which measures everything in one run: ours and the raw limit in turns, three times, each peer once.",
+        "Made by `make bench`, which measures everything in one run.",
+        "Ours and the raw limit are taken in turns, three times; each peer is taken once.",
         "The numbers are those of one machine on one day; the ratios are what to look at.",
         "",
         f"- Machine: {os.cpu_count()} cores, {platform.system()} {platform.release()}.",
