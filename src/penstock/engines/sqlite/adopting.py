@@ -28,7 +28,6 @@ Adopted = tuple[Adoption, str]
 
 def adopt(db: sqlite3.Connection, rows: Sequence[LegacyJob], now: float) -> list[Adopted]:
     """Take over rows that were not taken over before."""
-    db.execute(sql("adopt_memory"))
     known = _known(db, rows)
     fresh = _insert_all(db, [row for row in rows if row.job.id not in known], now)
     found: list[Adopted] = []
