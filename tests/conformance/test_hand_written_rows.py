@@ -9,6 +9,7 @@ from penstock.engines.sqlite import SqliteStore
 from penstock.model.errors import Refused
 from penstock.model.jobs import JobId
 from penstock.model.outcomes import DONE, Failed
+from penstock.ports.desk import Wanted
 from tests.conformance.foreign import a_farewell, add, on_path, statuses, stored
 from tests.conformance.steps import OURS, claim_one, claimed, drained, stamp
 from tests.support.clock import FakeClock
@@ -39,6 +40,19 @@ async def test_history_inserted_by_hand_holds_no_tenant_deletion_up(
     add(db, "farewell", **a_farewell())
 
     assert await drained(store.queue) == ["farewell"]
+
+
+@pytest.mark.parametrize("count", ["half", -1, 1e30, b"3"])
+async def test_progress_that_is_no_count_is_not_shown(
+    store: SqliteStore, db: sqlite3.Connection, count: object
+) -> None:
+    """The job is listed all the same, as one that has told nothing yet."""
+    add(db, "odd")
+    db.execute("UPDATE unified_queue SET progress_done = ?, progress_total = 9", (count,))
+
+    (job,) = await store.desk.jobs(Wanted())
+
+    assert (job.id, job.progress) == ("odd", None)
 
 
 async def test_a_payload_nested_too_deep_fails_alone(store: SqliteStore, db: sqlite3.Connection) -> None:

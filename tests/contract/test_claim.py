@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from penstock.model.jobs import Progress, WorkerId
+from penstock.model.jobs import COUNT_LIMIT, Progress, WorkerId
 from penstock.model.outcomes import DONE, RELEASE
 from penstock.model.payloads import ItemType
 from penstock.model.states import State
@@ -141,6 +141,16 @@ async def test_progress_is_kept_while_it_runs(queue: Queue, desk: Desk) -> None:
     await queue.settle([(lease, RELEASE)])
     await claim_one(queue)
     assert (await found(desk, job)).progress is None
+
+
+async def test_the_largest_progress_is_kept(queue: Queue, desk: Desk) -> None:
+    """C3: every count the model allows, an engine can hold."""
+    (job,) = await submit(queue, a_job())
+    told = Progress(done=COUNT_LIMIT, total=COUNT_LIMIT)
+
+    assert await queue.progress(await claim_one(queue), told)
+
+    assert (await found(desk, job)).progress == told
 
 
 async def test_ended_jobs_are_not_handed_out(queue: Queue, desk: Desk) -> None:

@@ -50,6 +50,8 @@ PRIORITY_MAX = 10
 NAME_LENGTH_MAX = 255
 TIME_MAX = 253_402_300_799.0
 """The last second of the year 9999: what every store can hold."""
+COUNT_LIMIT = (1 << 63) - 1
+"""The largest whole number every store can hold."""
 _JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -159,10 +161,27 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a running job has come: n of m."""
+    """How far a running job has come: n of m, whole numbers from 0 on.
+
+    A total is often an estimate: when more was done than there was to do, the total is what was done.
+    """
 
     done: int
     total: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, count in (("done", self.done), ("total", self.total)):
+            if not (_is_count(count) or (name == "total" and count is None)):
+                raise Refused(
+                    f"progress: {name} is not a whole number from 0 to {COUNT_LIMIT}",
+                    code="ERR_PROGRESS_INVALID",
+                )
+        if self.total is not None and self.total < self.done:
+            object.__setattr__(self, "total", self.done)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= COUNT_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,14 +49,16 @@ class Run:
     async def progress(self, done: int, total: int | None = None) -> None:
         """Keep n of m with the job; raises LeaseLost when the job is no longer ours.
 
-        Cheap to call often: what follows quickly on the last is kept only if it is the end.
+        Cheap to call often: what follows quickly on the last is kept only if it is the end. Counts that are
+        negative or too large are refused; more done than there was to do raises the total.
         """
+        told = Progress(done=done, total=total)
         now = self._clock.steady()
         self.heard = now
-        if now - self._kept < PROGRESS_SECONDS and done != total:
+        if now - self._kept < PROGRESS_SECONDS and told.done != told.total:
             return
         self._kept = now
-        if not await self._queue.progress(self.lease, Progress(done=done, total=total)):
+        if not await self._queue.progress(self.lease, told):
             raise LeaseLost.of(self.lease.job_id)
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

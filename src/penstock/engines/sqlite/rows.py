@@ -51,7 +51,7 @@ def job_of(row: tuple[Any, ...]) -> Job:
         paused=bool(row[28]),
         cancel_code=row[29],
         delete_first=bool(row[30]),
-        progress=None if row[31] is None else Progress(done=row[31], total=row[32]),
+        progress=_progress_of(row[31], row[32]),
         replay_of=None if row[33] is None else JobId(row[33]),
     )
 
@@ -60,6 +60,16 @@ def _error_of(code: str | None, message: str | None) -> ErrorReport | None:
     if code is None and message is None:
         return None
     return ErrorReport(code=code or "ERR_UNEXPECTED", message=message or "")
+
+
+def _progress_of(done: Any, total: Any) -> Progress | None:
+    """None if there is none, or if somebody else wrote what is no count."""
+    if done is None:
+        return None
+    try:
+        return Progress(done=done, total=total)
+    except Refused:
+        return None
 
 
 def lease_of(row: Row, worker: WorkerId, until: float, *, alone: bool) -> Lease:
