@@ -6,7 +6,8 @@ import click
 import pytest
 
 from penstock.doors.cli.exits import MEANINGS, Exit, complaint_of, tell
-from penstock.model.errors import CODES, Broken, Exhausted, Fault, LeaseLost, Refused, Unavailable
+from penstock.model.codes import CODES
+from penstock.model.errors import Broken, Exhausted, Fault, LeaseLost, Refused, Unavailable
 from penstock.settings import ConfigurationError, Problem
 
 WRONG = Problem(key="worker.cuont", source="penstock.yaml, line 2", wrong="no such key", right="say count")

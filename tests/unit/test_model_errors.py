@@ -2,9 +2,8 @@
 
 import pytest
 
+from penstock.model.codes import CODES, SUGGESTIONS
 from penstock.model.errors import (
-    CODES,
-    SUGGESTIONS,
     Broken,
     ErrorClass,
     Exhausted,

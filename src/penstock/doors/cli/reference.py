@@ -11,7 +11,7 @@ from penstock.doors.cli import exits, output, words
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import EVERYWHERE, Noun, Verb, verb
 from penstock.doors.cli.shapes import ErrorFacts, Page
-from penstock.model.errors import CODES, SUGGESTIONS
+from penstock.model.codes import CODES, SUGGESTIONS
 
 _CLI_OPENING = """\
 # Command line

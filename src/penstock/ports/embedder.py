@@ -1,0 +1,60 @@
+"""Embedding: texts become vectors of one model.
+
+E1  One vector per piece, in order, of the stated dimension, finite and of length one.
+E2  The same text gives the same vector, whatever it is batched with (up to the model's own rounding).
+E3  Tokens are those of the model: a chunk within `tokens_max` is embedded whole.
+E4  An endpoint that is down or limits us raises Unavailable with its Retry-After; one that answers nonsense
+    raises Broken; one that refuses the text itself raises Refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from penstock.model.chunks import Piece, Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """A text as the model sees it: ids, and the character span of each in the text."""
+
+    ids: Sequence[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+
+class Tokenizer(Protocol):
+    """Counts as the model counts."""
+
+    @property
+    def tokens_max(self) -> int:
+        """The longest piece the model takes, in tokens of its own text (special ones are not counted)."""
+        ...
+
+    def tokens(self, text: str) -> Tokens:
+        """All tokens of a text of any length; blocking, linear in the text."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns pieces into vectors."""
+
+    @property
+    def model(self) -> str:
+        """A name that changes whenever the vectors would: vectors are remembered by it."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        ...
+
+    async def embed(self, pieces: Sequence[Piece]) -> list[Vector]:
+        """The vectors of some pieces (E1); several callers at once share the model's batches."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the model or the connections."""
+        ...
