@@ -13,6 +13,7 @@ import threading
 import time
 
 from penstock.doors.logs import set_up_logging
+from penstock.doors.streams import finish
 from penstock.wiring.workers import LAST_WORDS_SECONDS, Orders, serve
 
 SWITCH_SECONDS = 0.0005
@@ -27,7 +28,10 @@ def main() -> None:
         raise TypeError("standard input holds no orders")
     set_up_logging(orders.settings.observability.log_level)
     sys.setswitchinterval(SWITCH_SECONDS)
-    asyncio.run(_live(orders))
+    try:
+        asyncio.run(_live(orders))
+    finally:
+        finish()  # a log that cannot be written is no failure of the work
 
 
 async def _live(orders: Orders) -> None:

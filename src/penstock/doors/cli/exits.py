@@ -7,7 +7,6 @@ reached or is full · 5 it took too long · 130 stopped by Ctrl-C
 from __future__ import annotations
 
 import json
-import sys
 import traceback
 from dataclasses import dataclass
 from enum import IntEnum
@@ -128,7 +127,7 @@ def tell(error: Exception, *, as_json: bool) -> Exit:
     """Say on stderr what went wrong; the code to end with."""
     complaint = complaint_of(error)
     if debugging():
-        traceback.print_exception(error, file=sys.stderr)
+        talk("".join(traceback.format_exception(error)).rstrip())
     if as_json:
         facts = {
             "code": complaint.code,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Iterable
@@ -11,6 +10,8 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import click
+
+from penstock.doors.streams import silence
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,8 +31,11 @@ def _escaped(character: str) -> str:
 
 
 def talk(text: str) -> None:
-    """A line for the person, beside the data."""
-    click.echo(text, err=True)
+    """A line for the person, beside the data; talk that cannot be written changes nothing about the work."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        silence(sys.stderr)
 
 
 def line(*cells: object) -> None:
@@ -86,10 +90,3 @@ def flush() -> None:
     """Push everything out while an error can still be told."""
     if sys.stdout is not None:
         sys.stdout.flush()
-
-
-def silence() -> None:
-    """The reader has gone: let the rest, and the flush at exit, run into nothing."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

@@ -11,7 +11,8 @@ import click
 from penstock.doors.cli.exits import Exit, tell
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import Noun, ReaderGone
-from penstock.doors.cli.output import flush, settle_streams, silence, talk
+from penstock.doors.cli.output import flush, settle_streams, talk
+from penstock.doors.streams import finish, silence
 
 COMMANDS = {
     "queue": "penstock.doors.cli.queue",
@@ -58,7 +59,9 @@ program = Noun(
 
 def main() -> NoReturn:
     """Run the command line and end with its code."""
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    finish()
+    sys.exit(code)
 
 
 def run(argv: Sequence[str]) -> int:
@@ -68,7 +71,7 @@ def run(argv: Sequence[str]) -> int:
         code = program.main(list(argv), prog_name="penstock", standalone_mode=False, obj=Given())
         flush()
     except (ReaderGone, BrokenPipeError):
-        silence()
+        silence(sys.stdout)
         return Exit.OK
     except (KeyboardInterrupt, click.Abort):
         talk("interrupted; what was accepted stays queued, see: penstock queue status")

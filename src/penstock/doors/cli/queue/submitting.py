@@ -18,6 +18,7 @@ from penstock.doors.cli.session import with_store
 from penstock.doors.cli.shapes import Submitted
 from penstock.doors.cli.values import moment, text
 from penstock.doors.cli.words import plural
+from penstock.doors.streams import silence
 from penstock.model.jobs import NewJob, Receipt
 from penstock.ports.database import Transaction
 
@@ -147,7 +148,7 @@ def _print_ids(receipts: Sequence[Receipt]) -> None:
             output.line(receipt.job_id)
         output.flush()
     except BrokenPipeError:
-        output.silence()  # nobody reads the ids; the jobs are wanted all the same
+        silence(sys.stdout)  # nobody reads the ids; the jobs are wanted all the same
 
 
 def _summary(receipts: Sequence[Receipt], *, rehearse: bool) -> str:
