@@ -267,6 +267,7 @@ CLAIM = {
     "claim_barriers": "sqlite_autoindex_unified_queue_1",
     "claim_running": "idx_unified_queue_worker",
 }
+BY_NUMBER = ("claim_take", "claim_park", "claim_row")
 IN_PROGRESS_ONLY = {"claim_running"}
 """May sort: a partial index of running rows holds no more than the workers can run."""
 
@@ -286,7 +287,7 @@ def claim_statements() -> dict[str, str]:
 
 def test_every_claim_statement_is_looked_at() -> None:
     """A statement that joins the claim must say here which index it walks, or that it goes by row number."""
-    assert set(claim_statements()) == {*CLAIM, "claim_take", "claim_park"}
+    assert set(claim_statements()) == {*CLAIM, "claim_state", *BY_NUMBER}
 
 
 @pytest.mark.parametrize("name", CLAIM)
@@ -302,9 +303,21 @@ def test_the_claim_looks_only_at_claimable_rows(table: sqlite3.Connection, name:
     assert name in IN_PROGRESS_ONLY or not any("TEMP B-TREE" in step for step in steps)
 
 
-@pytest.mark.parametrize("name", ["claim_take", "claim_park"])
-def test_the_claim_changes_rows_by_their_number(table: sqlite3.Connection, name: str) -> None:
-    """Leasing and setting aside touch the chosen rows and look at no others."""
+def test_the_claim_begins_with_the_ends_of_its_indexes(table: sqlite3.Connection) -> None:
+    """What a claim asks first is answered by single entries of the claimable rows' indexes."""
+    fill(table)
+
+    steps = [step for step in plan(table, claim_statements()["claim_state"]) if "unified_queue" in step]
+
+    assert sorted(set(steps)) == [
+        "SCAN unified_queue USING INDEX queue_ready",
+        "SCAN unified_queue USING INDEX queue_suspects",
+    ]
+
+
+@pytest.mark.parametrize("name", BY_NUMBER)
+def test_the_claim_touches_rows_by_their_number(table: sqlite3.Connection, name: str) -> None:
+    """Leasing, setting aside and reading by place touch the chosen rows and look at no others."""
     fill(table)
 
     steps = plan(table, claim_statements()[name])

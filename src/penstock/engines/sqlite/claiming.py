@@ -1,53 +1,35 @@
-"""Choosing what runs next.
+"""Claiming: what a worker is handed next, and how it is leased to it.
 
-Highest rank first; within it tenants in turn; within a tenant first in, first out; every nth claim takes the
-longest-waiting job instead. A claim for many is the same as many claims for one: rows are read ahead in small
-portions, chosen one by one, and leased together.
-
-The cost must not depend on how much waits: every read is a seek in an index of claimable rows. Tenants that
-may not run now (paused, at their limit, being deleted) are stepped over by one seek each; rows of a paused
-collection or type are met once, set aside, and not met again until resumed.
+What runs next is `picking`'s whole rule. Most queues are one lane, though: one tenant's jobs at one rank,
+with nothing held back and no limit. There the next job in turn is also the longest-waiting one, so the first
+rows of the lane are what the rule would choose, and they are read at one go. The two ends of the index of
+claimable rows tell whether there is only one lane. A property test holds the short way against the long one.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from penstock.engines.sqlite.picking import PARKED_MAX, Picker, Row, closed_now, find_suspect
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
-from penstock.model.jobs import PRIORITY_MAX
 from penstock.model.payloads import ItemType
-from penstock.model.rules import SUSPECT_AFTER, Rules
-
-PARKED_MAX = 5_000
-"""Rows one claim sets aside at most before it answers with what it has."""
+from penstock.model.rules import Rules
 
 
-class Row(NamedTuple):
-    """A claimable row, in the order of the claim statements' columns."""
+class _State(NamedTuple):
+    """What a claim knows before it chooses, in the order of the statement's columns."""
 
-    rowid: int
-    queue_id: str
-    token: int
-    item_type: str
-    op: str
-    tenant_id: str
-    collection: str
-    priority: int
-    payload_json: str
-    retry_count: int
-    crashes: int
-    branch: str | None
-    metadata: str | None
-    document_id: str | None
-    delete_first: int
-    created_at: str
-    rank: int
+    claims: int
+    held_back: int
+    """Something is paused, or a tenant is under deletion."""
+    suspects: int
+    rank: int | None
+    tenant: str | None
+    one_lane: int | None
 
 
 @dataclass(slots=True)
@@ -61,41 +43,29 @@ class Taken:
     """It stopped early to keep the write lock short; ask again at once."""
 
 
-@dataclass(slots=True)
-class _Closed:
-    """Who may not run now."""
-
-    everything: bool = False
-    tenants: set[str] = field(default_factory=set)
-    collections: set[str] = field(default_factory=set)
-    types: set[str] = field(default_factory=set)
-    room: dict[str, int] = field(default_factory=dict)
-    """How many more jobs a tenant may run, where there is a limit."""
-    limit: int = 0
-    barriers: dict[str, Row] = field(default_factory=dict)
-    """Tenant deletions whose way is clear: the only job of their tenant that may run."""
-    suspended: set[str] = field(default_factory=set)
-    """Tenants paused or at their limit, not merely under deletion."""
-
-    def holds(self, row: Row) -> bool:
-        return row.collection in self.collections or row.item_type in self.types
-
-    def admit(self, tenant: str) -> bool:
-        return not self.limit or self.room.get(tenant, self.limit) > 0
-
-    def spend(self, tenant: str) -> None:
-        if self.limit:
-            self.room[tenant] = self.room.get(tenant, self.limit) - 1
-
-
 def claim(db: sqlite3.Connection, worker: str, limit: int, *, idle: bool, now: float, rules: Rules) -> Taken:
     """Lease up to `limit` jobs to a worker."""
-    closed = _closed(db, rules)
-    if closed.everything or limit < 1:
+    if limit < 1:
         return Taken([], {})
-    if idle and (suspect := _suspect(db, closed)) is not None:
+    state = _State._make(db.execute(sql("claim_state")).fetchone())
+    if not state.held_back and not rules.tenant_limit and not (idle and state.suspects):
+        if state.rank is None:
+            return Taken([], {})
+        if state.one_lane:
+            return _take(db, _first_of_lane(db, state, limit, rules), worker, now, rules)
+    return claim_by_rule(db, worker, limit, idle=idle, now=now, rules=rules, claims=state.claims)
+
+
+def claim_by_rule(
+    db: sqlite3.Connection, worker: str, limit: int, *, idle: bool, now: float, rules: Rules, claims: int
+) -> Taken:
+    """The long way, right for every queue."""
+    closed = closed_now(db, rules)
+    if closed.everything:
+        return Taken([], {})
+    if idle and (suspect := find_suspect(db, closed)) is not None:
         return _take(db, [suspect], worker, now, rules, alone=True)
-    picker = _Picker(db, closed, limit, rules.longest_waiting_every)
+    picker = Picker(db, closed, limit, claims=claims, every=rules.longest_waiting_every)
     rows = list(picker.pick(limit))
     picker.remember()
     taken = _take(db, rows, worker, now, rules)
@@ -119,6 +89,22 @@ def claim_any(
         db.text_factory = str
 
 
+def any_suspect(db: sqlite3.Connection, rules: Rules) -> bool:
+    """Does a job wait for a worker of its own, and may it run?"""
+    closed = closed_now(db, rules)
+    return not closed.everything and find_suspect(db, closed) is not None
+
+
+def _first_of_lane(db: sqlite3.Connection, state: _State, limit: int, rules: Rules) -> list[Row]:
+    where = {"rank": state.rank, "tenant": state.tenant, "created": "", "row": -1, "limit": limit}
+    rows = list(map(Row._make, db.execute(sql("claim_lane"), where)))
+    every = rules.longest_waiting_every
+    # Two claims in a row are not both for the longest-waiting job, unless all are.
+    if not every or any((state.claims + number) % every for number in (1, 2)[: len(rows)]):
+        db.execute(sql("claim_turned"), (state.rank, state.tenant))
+    return rows
+
+
 def _take(
     db: sqlite3.Connection, rows: list[Row], worker: str, now: float, rules: Rules, *, alone: bool = False
 ) -> Taken:
@@ -131,217 +117,3 @@ def _take(
         db.execute(sql("claim_take"), {"until": iso(at), "worker": worker, "now": stamp, "rows": chosen})
     db.execute(sql("claim_counted"), (len(rows),))
     return Taken(rows, until, alone)
-
-
-def _closed(db: sqlite3.Connection, rules: Rules) -> _Closed:
-    closed = _Closed(limit=rules.tenant_limit)
-    for scope, name, _, _ in db.execute(sql("pause_list")):
-        match scope:
-            case "all":
-                closed.everything = True
-            case "tenant":
-                closed.tenants.add(name)
-            case "collection":
-                closed.collections.add(name)
-            case _:
-                closed.types.add(name)
-    if rules.tenant_limit:
-        for tenant, running in db.execute(sql("claim_running")):
-            closed.room[tenant] = rules.tenant_limit - running
-            if running >= rules.tenant_limit:
-                closed.tenants.add(tenant)
-    closed.suspended = set(closed.tenants)
-    deleted = {tenant for (tenant,) in db.execute(sql("claim_closed"))}
-    if deleted:
-        rows = (Row(*row) for row in db.execute(sql("claim_barriers")))
-        closed.barriers = {
-            row.tenant_id: row
-            for row in rows
-            if row.tenant_id not in closed.suspended and not closed.holds(row)
-        }
-        closed.tenants |= deleted
-    return closed
-
-
-def any_suspect(db: sqlite3.Connection, rules: Rules) -> bool:
-    """Does a job wait for a worker of its own, and may it run?"""
-    closed = _closed(db, rules)
-    return not closed.everything and _suspect(db, closed) is not None
-
-
-def _suspect(db: sqlite3.Connection, closed: _Closed) -> Row | None:
-    for row in map(Row._make, db.execute(sql("claim_suspect"))):
-        barrier = closed.barriers.get(row.tenant_id)
-        is_open = row.tenant_id not in closed.tenants or (barrier is not None and barrier.rowid == row.rowid)
-        if is_open and not closed.holds(row):
-            return row
-    return None
-
-
-class _Picker:
-    """Chooses rows one after the other; the table is changed only afterwards."""
-
-    def __init__(self, db: sqlite3.Connection, closed: _Closed, limit: int, every: int) -> None:
-        self._db = db
-        self._closed = closed
-        self._barriers = {t: row for t, row in closed.barriers.items() if row.crashes < SUSPECT_AFTER}
-        self._limit = limit
-        self._every = every
-        self._taken: set[int] = set()
-        self._rank = PRIORITY_MAX + 1
-        self._ring: deque[str] = deque()
-        self._lanes: dict[str, _Lane] = {}
-        self._oldest: _Lane | None = None
-        self._turns: dict[int, str] = {}
-        self._spent: set[str] = set()
-        """Tenants with nothing more at this rank."""
-        self.parked = 0
-
-    def pick(self, limit: int) -> Iterator[Row]:
-        """The rows of `limit` claims, in order."""
-        number = self._db.execute(sql("claim_count")).fetchone()[0] if self._every else 0
-        while len(self._taken) < limit and self.parked < PARKED_MAX:
-            number += 1
-            longest = bool(self._every) and number % self._every == 0
-            row = self._longest_waiting() if longest else self._in_turn()
-            if row is None:
-                return
-            self._taken.add(row.rowid)
-            self._closed.spend(row.tenant_id)
-            if not longest:
-                self._turns[row.rank] = row.tenant_id
-            yield row
-
-    def remember(self) -> None:
-        """Keep whose turn it was."""
-        self._db.executemany(sql("claim_turned"), list(self._turns.items()))
-
-    def _in_turn(self) -> Row | None:
-        while True:
-            while self._ring:
-                tenant = self._ring.popleft()
-                row = self._next_of(tenant)
-                if row is not None:
-                    self._ring.append(tenant)
-                    return row
-                self._spent.add(tenant)
-            if not self._more_tenants() and not self._next_rank():
-                return None
-
-    def _next_of(self, tenant: str) -> Row | None:
-        if not self._closed.admit(tenant):
-            return None
-        return next(self._lanes[tenant], None)
-
-    def _next_rank(self) -> bool:
-        found = self._db.execute(sql("claim_rank"), (self._rank,)).fetchone()
-        rank = found[0] if found else None
-        if self._barriers and self._rank > PRIORITY_MAX:
-            rank = PRIORITY_MAX
-        if rank is None:
-            return False
-        self._rank = rank
-        self._spent = set()
-        self._more_tenants()
-        return True
-
-    def _more_tenants(self) -> bool:
-        """The next tenants of this rank, if those before had only rows that stepped aside."""
-        if self._rank > PRIORITY_MAX:
-            return False
-        self._ring = deque(self._tenants(self._rank))
-        share = -(-self._limit // max(1, len(self._ring)))
-        self._lanes = {tenant: self._lane(self._rank, tenant, share) for tenant in self._ring}
-        return bool(self._ring)
-
-    def _tenants(self, rank: int) -> list[str]:
-        """Open tenants with work at this rank, beginning after the one served last."""
-        last = self._db.execute(sql("claim_turn"), (rank,)).fetchone()
-        after = last[0] if last else ""
-        limit = self._limit + len(self._closed.tenants) + len(self._spent)
-        ring = [
-            t for (t,) in self._db.execute(sql("claim_ring"), {"rank": rank, "after": after, "limit": limit})
-        ]
-        if after and len(ring) < limit:
-            front = self._db.execute(sql("claim_ring"), {"rank": rank, "after": "", "limit": limit})
-            ring += [tenant for (tenant,) in front if tenant <= after]
-        if rank == PRIORITY_MAX and self._barriers:
-            ring = sorted({*ring, *self._barriers}, key=lambda t: (t <= after, t))
-        return [tenant for tenant in ring if tenant not in self._spent and self._may_run(tenant, rank)]
-
-    def _may_run(self, tenant: str, rank: int) -> bool:
-        deletion = rank == PRIORITY_MAX and tenant in self._barriers
-        return deletion or tenant not in self._closed.tenants
-
-    def _lane(self, rank: int, tenant: str, portion: int) -> _Lane:
-        if tenant in self._closed.tenants:
-            return _Lane(self, "claim_lane", {}, 0, [self._barriers[tenant]])
-        return _Lane(self, "claim_lane", {"rank": rank, "tenant": tenant}, portion)
-
-    def _longest_waiting(self) -> Row | None:
-        if not self._closed.tenants and not self._closed.limit:
-            if self._oldest is None:
-                self._oldest = _Lane(self, "claim_oldest", {}, -(-self._limit // self._every) + 1)
-            return next(self._oldest, None)
-        heads = [head for head in self._heads() if head is not None]
-        return min(heads, key=lambda row: (row.created_at, row.rowid), default=None)
-
-    def _heads(self) -> Iterator[Row | None]:
-        """The first row of every open lane; the long way, taken only while some tenants are closed."""
-        for rank, tenant in self._db.execute(sql("claim_heads")).fetchall():
-            if tenant not in self._closed.tenants and self._closed.admit(tenant):
-                yield next(_Lane(self, "claim_lane", {"rank": rank, "tenant": tenant}, 1), None)
-        for row in self._barriers.values():
-            yield row if row.rowid not in self._taken else None
-
-    def usable(self, row: Row) -> bool:
-        """False for a row already chosen, and for one that is paused, which steps aside."""
-        if row.rowid in self._taken:
-            return False
-        if self._closed.holds(row):
-            self._db.execute(sql("claim_park"), (row.rowid,))
-            self.parked += 1
-            return False
-        return True
-
-
-class _Lane:
-    """Rows of one range in order, read in portions."""
-
-    def __init__(
-        self,
-        picker: _Picker,
-        statement: str,
-        where: dict[str, object],
-        portion: int,
-        ahead: list[Row] | None = None,
-    ) -> None:
-        self._picker = picker
-        self._statement = statement
-        self._where = where
-        self._portion = portion
-        self._ahead: deque[Row] = deque(ahead or ())
-        self._after: tuple[str, int] = ("", -1)
-
-    def __iter__(self) -> _Lane:
-        return self
-
-    def __next__(self) -> Row:
-        while self._picker.parked < PARKED_MAX:
-            if not self._ahead and not self._read():
-                break
-            row = self._ahead.popleft()
-            if self._picker.usable(row):
-                return row
-        raise StopIteration
-
-    def _read(self) -> bool:
-        if not self._portion:
-            return False
-        created, rowid = self._after
-        where = {**self._where, "created": created, "row": rowid, "limit": self._portion}
-        self._ahead.extend(map(Row._make, self._picker._db.execute(sql(self._statement), where)))
-        if self._ahead:
-            self._after = (self._ahead[-1].created_at, self._ahead[-1].rowid)
-        self._portion = max(self._portion, 64) if len(self._ahead) == self._portion else 0
-        return bool(self._ahead)

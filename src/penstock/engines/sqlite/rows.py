@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.engines.sqlite.claiming import Row
+from penstock.engines.sqlite.picking import Row
 from penstock.engines.sqlite.times import seconds, seconds_or_none
 from penstock.model.batches import Batch
 from penstock.model.errors import ErrorReport, Refused
