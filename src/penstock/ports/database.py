@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from penstock.model.events import Event, LoggedEvent
 from penstock.model.jobs import BatchId, Lease, NewJob, Receipt
 from penstock.model.outcomes import Outcome
+from penstock.ports.catalogue import Debts, Documents, Kept, Shelves, Stages
 
 T = TypeVar("T")
 
@@ -36,6 +37,31 @@ class Transaction(Protocol):
 
     def append_event(self, user: str, event: Event) -> int:
         """Log an event; its number."""
+        ...
+
+    @property
+    def shelves(self) -> Shelves:
+        """Collections and their generations."""
+        ...
+
+    @property
+    def documents(self) -> Documents:
+        """Documents, versions and chunks."""
+        ...
+
+    @property
+    def stages(self) -> Stages:
+        """The steps of document jobs."""
+        ...
+
+    @property
+    def kept(self) -> Kept:
+        """Results that are never paid for twice."""
+        ...
+
+    @property
+    def debts(self) -> Debts:
+        """What is owed."""
         ...
 
 

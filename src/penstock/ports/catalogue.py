@@ -1,0 +1,248 @@
+"""The catalogue: collections, documents, versions, stages, and what is owed.
+
+Everything that changes it is a verb of a transaction, so that a document, its job and its events commit
+together; everything that only looks is asked of `Catalogue`.
+
+K1   A collection's name is unique in its workspace; declaring the same one again changes nothing.
+K2   Admitting the same identity again gives the same document, whatever became of it; a hidden one is
+     never given back: its identity starts a new document.
+K3   A reader sees current versions of documents that are not hidden in answering generations, no more.
+K4   `publish` makes a complete version current and its predecessor gone in one step; an incomplete one,
+     one of a hidden document, or one whose bytes are not the latest begun is refused.
+K5   Beginning a version of the same bytes in the same generation again takes up the one being built;
+     beginning other bytes makes the unfinished one gone.
+K6   Chunks are written once per ordinal; writing one again changes nothing.
+K7   `hide` takes a document out of every answer at once and owes its purge; it keeps nothing visible.
+K8   A rename changes identity and name alone: version, chunks and vectors stay.
+K9   A stage follows its job: whatever ends, parks, retries or rescues the job, by whatever hand, the stage,
+     the document's state and their events change in the same transaction.
+K10  Finishing a stage gives the job its retries back: they are counted per stage.
+K11  Every change of a document or stage is one event of the workspace's owner, none for a change undone.
+K12  A vector is kept once per model and text key; keeping it again changes nothing.
+K13  A generation answers from its swap on; before, only its builders see it. It swaps only when every
+     document of the collection that is not hidden has its current version in it.
+K14  A debt is paid by one owner at a time, again and again until it is paid; owing it twice is owing it once.
+K15  A purge leaves nothing of what it purges: no chunk, no words, no version, no vector no other chunk uses.
+K16  What belongs to another workspace is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from penstock.model.catalogue import (
+    BlobId,
+    Collection,
+    CollectionId,
+    Debt,
+    DebtKind,
+    Document,
+    DocumentId,
+    DocumentState,
+    Generation,
+    GenerationId,
+    KeptParse,
+    NewChunk,
+    NewDebt,
+    NewDocument,
+    Source,
+    Stage,
+    StageId,
+    StageKind,
+    Version,
+    VersionId,
+    WorkspaceId,
+)
+from penstock.model.chunks import Vector
+from penstock.model.jobs import JobId, Lease, TenantId
+
+
+class Shelves(Protocol):
+    """Collections and their generations, inside a transaction."""
+
+    def workspace_of(self, tenant: TenantId) -> WorkspaceId:
+        """The workspace a tenant belongs to; an unknown one joins the local workspace."""
+        ...
+
+    def find(self, workspace: WorkspaceId, name: str) -> Collection | None:
+        """The collection by name (K16)."""
+        ...
+
+    def declare(
+        self, workspace: WorkspaceId, name: str, *, recipe_json: str, description: str = ""
+    ) -> Collection:
+        """Make it, with a first generation of this recipe; an existing one keeps its own recipe (K1)."""
+        ...
+
+    def generation(self, generation: GenerationId) -> Generation | None:
+        """A generation that is not yet purged."""
+        ...
+
+    def open_generation(self, collection: CollectionId, recipe_json: str) -> Generation:
+        """The generation being built beside, of this recipe; joins an open one of the same recipe."""
+        ...
+
+    def swap(self, collection: CollectionId) -> bool:
+        """Let the generation being built answer, if it is complete (K13); the old one's purge is owed."""
+        ...
+
+    def abandon(self, collection: CollectionId) -> bool:
+        """Give up the generation being built; its purge is owed."""
+        ...
+
+    def remove(self, collection: CollectionId) -> None:
+        """Hide every document and forget the name; all purges are owed."""
+        ...
+
+
+class Documents(Protocol):
+    """Documents, versions and chunks, inside a transaction."""
+
+    def admit(self, new: NewDocument, *, job: JobId | None = None) -> Document:
+        """The document of this identity, made if need be (K2); with a job, it awaits its parse stage."""
+        ...
+
+    def get(self, document: DocumentId) -> Document | None:
+        """By id; hidden ones too."""
+        ...
+
+    def at(self, tenant: TenantId, collection: CollectionId, identity: str) -> Document | None:
+        """By identity; never a hidden one."""
+        ...
+
+    def begin(self, document: DocumentId, generation: GenerationId, blob: BlobId, size: int) -> Version:
+        """A version to build from these bytes (K5)."""
+        ...
+
+    def describe(
+        self, document: DocumentId, *, title: str | None, media: str, pages: int | None, metadata_json: str
+    ) -> None:
+        """What parsing told about the document; its state becomes parsed."""
+        ...
+
+    def add_chunks(self, version: VersionId, model: str, chunks: Sequence[NewChunk]) -> None:
+        """Write some chunks (K6); a vector that is not known raises Broken."""
+        ...
+
+    def publish(self, version: VersionId, *, chunks: int) -> None:
+        """Flip (K4); `chunks` is how many there must be."""
+        ...
+
+    def touch(self, document: DocumentId) -> None:
+        """An ingest found nothing new: the document is ingested as it stands."""
+        ...
+
+    def rename(self, document: DocumentId, identity: str, name: str) -> None:
+        """Move it (K8); a document that has that identity already is hidden first."""
+        ...
+
+    def hide(self, document: DocumentId) -> None:
+        """Delete it, as far as readers can tell (K7)."""
+        ...
+
+
+class Stages(Protocol):
+    """The steps of document jobs, inside a transaction (K9, K10)."""
+
+    def begin(self, lease: Lease, document: DocumentId, kind: StageKind) -> StageId:
+        """The stage this attempt works on, running; the one that waits for it, or a new one."""
+        ...
+
+    def finish(self, lease: Lease, stage: StageId) -> None:
+        """It worked."""
+        ...
+
+    def document_of(self, job: JobId) -> DocumentId | None:
+        """The document a job was admitted for."""
+        ...
+
+
+class Kept(Protocol):
+    """Results that are never paid for twice, inside a transaction."""
+
+    def keep_parse(self, parse: KeptParse) -> None:
+        """Remember a parse by its bytes and parser."""
+        ...
+
+    def keep_vectors(self, model: str, vectors: Sequence[tuple[bytes, Vector]]) -> None:
+        """Remember vectors by text key (K12)."""
+        ...
+
+
+class Debts(Protocol):
+    """What is owed, inside a transaction (K14)."""
+
+    def owe(self, debt: NewDebt) -> None:
+        """Owe it, once."""
+        ...
+
+    def paid(self, debt: Debt) -> None:
+        """It is done."""
+        ...
+
+
+class Catalogue(Protocol):
+    """Looking, and paying debts."""
+
+    async def collections(self, workspace: WorkspaceId) -> list[Collection]:
+        """All of a workspace, by name."""
+        ...
+
+    async def collection(self, workspace: WorkspaceId, name: str) -> Collection | None:
+        """One by name."""
+        ...
+
+    async def document(self, workspace: WorkspaceId, document: DocumentId) -> Document | None:
+        """One by id, unless it is hidden (K16)."""
+        ...
+
+    async def documents(
+        self,
+        workspace: WorkspaceId,
+        *,
+        collection: CollectionId | None = None,
+        state: DocumentState | None = None,
+        source: Source | None = None,
+        under: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> list[Document]:
+        """Those that are not hidden, by identity; `under` takes a folder, `after` the last identity seen."""
+        ...
+
+    async def stages(self, document: DocumentId) -> list[Stage]:
+        """A document's stages, oldest first."""
+        ...
+
+    async def stages_of_job(self, job: JobId) -> list[Stage]:
+        """A job's stages, oldest first."""
+        ...
+
+    async def version(self, version: VersionId) -> Version | None:
+        """A version, whatever its state."""
+        ...
+
+    async def parse_of(self, blob: BlobId, parser: str) -> KeptParse | None:
+        """A kept parse."""
+        ...
+
+    async def known_vectors(self, model: str, keys: Sequence[bytes]) -> set[bytes]:
+        """Which of these texts have their vector already."""
+        ...
+
+    async def counts(self, collection: CollectionId) -> Mapping[str, int]:
+        """How many documents by state, and how many `chunks` readers can see."""
+        ...
+
+    async def take_debts(self, kinds: Sequence[DebtKind], owner: str, *, limit: int = 10) -> list[Debt]:
+        """Due debts, held by this owner for a minute (K14)."""
+        ...
+
+    async def put_off(self, debt: Debt, reason: str, *, seconds: float) -> None:
+        """It could not be paid now."""
+        ...
+
+    async def purge(self, debt: Debt, *, limit: int = 1000) -> bool:
+        """Do a portion of a purge; True when nothing of it is left and the debt is paid (K15)."""
+        ...
