@@ -38,3 +38,39 @@ def test_the_look_for_arrivals_stays_in_its_indexes(analyzed: sqlite3.Connection
         "SCAN unified_queue USING INDEX queue_oldest",
         "SCAN unified_queue USING INDEX queue_suspects",
     ]
+
+
+def test_a_listing_by_state_reads_the_end_of_each_lane(analyzed: sqlite3.Connection) -> None:
+    """A range of a documented index, in the order of the listing, so that nothing is sorted."""
+    assert plan(analyzed, sql("job_list_lane")) == [
+        "SEARCH unified_queue USING INDEX idx_unified_queue_item_type (item_type=? AND status=? AND rowid<?)"
+    ]
+
+
+def test_a_listing_of_delayed_jobs_reads_those_alone(analyzed: sqlite3.Connection) -> None:
+    """The index of due times holds no others; their row numbers are sorted, not the rows."""
+    first, *others = plan(analyzed, sql("job_list_due"))
+
+    assert "unified_queue USING INDEX queue_due" in first
+    assert others == ["USE TEMP B-TREE FOR ORDER BY"]
+
+
+def test_a_listing_of_everything_walks_back_from_the_newest(analyzed: sqlite3.Connection) -> None:
+    """By row number, and no further than the page."""
+    assert plan(analyzed, sql("job_list")) == ["SEARCH unified_queue USING INTEGER PRIMARY KEY (rowid<?)"]
+
+
+def test_a_page_is_read_by_row_numbers(analyzed: sqlite3.Connection) -> None:
+    """Each job of it is one seek."""
+    steps = plan(analyzed, sql("job_rows"))
+
+    assert "SEARCH unified_queue USING INTEGER PRIMARY KEY (rowid=?)" in steps
+    assert [step for step in steps if step.startswith("SCAN unified_queue")] == []
+
+
+def test_the_oldest_ready_job_is_the_first_of_its_index(analyzed: sqlite3.Connection) -> None:
+    """In the order of the index, so that the first that is not held back ends the search."""
+    steps = plan(analyzed, sql("job_oldest"))
+
+    assert steps[0] == "SCAN q USING INDEX queue_oldest"
+    assert [step for step in steps if "TEMP B-TREE" in step] == []

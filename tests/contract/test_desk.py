@@ -5,13 +5,13 @@ import pytest
 from penstock.model.errors import Refused
 from penstock.model.jobs import JobId, NewJob
 from penstock.model.outcomes import DONE, Failed, Park, Retry
-from penstock.model.standing import clock_text, explain
+from penstock.model.standing import PauseScope, clock_text, explain
 from penstock.model.states import State
 from penstock.ports.desk import Counts, Desk, Wanted
 from penstock.ports.queue import Queue
 from tests.contract.steps import DEAD_AFTER, LEASE, W1, W2, claim_one, die, run_next, submit
 from tests.support.clock import FakeClock
-from tests.support.jobs import OTHER_TENANT, a_job, a_note, a_rename, an_error
+from tests.support.jobs import OTHER_TENANT, a_job, a_note, a_rename, a_tenant_delete, an_error
 
 PATH = "/reports/one.txt"
 
@@ -50,6 +50,33 @@ async def test_a_listing_pages_on(queue: Queue, desk: Desk) -> None:
     assert [job for page in pages for job in page] == ids[::-1]
 
 
+@pytest.mark.parametrize("state", [None, State.READY, State.FAILED, State.DELAYED])
+async def test_a_listing_by_state_pages_on(
+    queue: Queue, desk: Desk, clock: FakeClock, state: State | None
+) -> None:
+    """Jobs of several types come in one order, page after page, each once."""
+    ids = []
+    for number in range(9):
+        due = clock.now() + 60 if state is State.DELAYED else None
+        ids += await submit(queue, a_job(run_at=due) if number % 3 else a_note(run_at=due))
+    if state is State.FAILED:
+        for _ in ids:
+            await run_next(queue, Failed(an_error()))
+
+    pages = [await ids_of(desk, Wanted(state=state, limit=2))]
+    while pages[-1]:
+        pages.append(await ids_of(desk, Wanted(state=state, limit=2, before=pages[-1][-1])))
+
+    assert [job for page in pages for job in page] == ids[::-1]
+
+
+async def test_a_listing_before_an_unknown_job_is_empty(queue: Queue, desk: Desk) -> None:
+    """There is nothing older than a job nobody knows."""
+    await submit(queue, a_job())
+
+    assert await ids_of(desk, Wanted(before=JobId("no-such-job"))) == []
+
+
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
@@ -65,6 +92,11 @@ async def test_a_listing_pages_on(queue: Queue, desk: Desk) -> None:
         (Wanted(error_code="ERR_BROKEN"), [1]),
         (Wanted(state=State.READY, tenant=OTHER_TENANT), [4]),
         (Wanted(state=State.DONE, tenant=OTHER_TENANT), []),
+        (Wanted(state=State.READY, item_type="file"), [4, 3]),
+        (Wanted(state=State.DELAYED, item_type="content"), []),
+        (Wanted(item_type="file"), [6, 4, 3, 2, 1, 0]),
+        (Wanted(item_type="file", limit=2), [6, 4]),
+        (Wanted(state=State.FAILED, error_code="ERR_TIMEOUT"), []),
     ],
     ids=str,
 )
@@ -101,6 +133,66 @@ async def test_every_job_is_counted_once(queue: Queue, desk: Desk, clock: FakeCl
 async def test_an_empty_queue_counts_nothing(desk: Desk) -> None:
     """All counts are zero."""
     assert await desk.counts() == Counts()
+
+
+async def test_the_oldest_is_the_one_ready_for_longest(queue: Queue, desk: Desk, clock: FakeClock) -> None:
+    """However many are ready, whatever their priority; running, delayed and waiting ones are not."""
+    await submit(queue, a_job(PATH, priority=9))
+    await claim_one(queue)
+    await submit(queue, a_rename(PATH), a_job(run_at=clock.now() + 600))
+    clock.advance(1)
+    (oldest,) = await submit(queue, a_job(priority=1))
+    clock.advance(1)
+    await submit(queue, *(a_job(priority=9) for _ in range(300)))
+
+    found = await desk.oldest()
+
+    assert found is not None
+    assert found.id == oldest
+
+
+@pytest.mark.parametrize(
+    ("scope", "name"),
+    [
+        (PauseScope.TENANT, OTHER_TENANT),
+        (PauseScope.COLLECTION, "drafts"),
+        (PauseScope.TYPE, "content"),
+        (PauseScope.ALL, ""),
+    ],
+)
+async def test_what_is_held_back_is_not_the_oldest(
+    queue: Queue, desk: Desk, clock: FakeClock, scope: PauseScope, name: str
+) -> None:
+    """Jobs that no worker may take are not ready, so another one is the oldest, or none."""
+    for _ in range(5):
+        await submit(queue, a_note(tenant=OTHER_TENANT, collection="drafts"))
+        clock.advance(1)
+    (open_one,) = await submit(queue, a_job())
+    await desk.pause(scope, name)
+
+    found = await desk.oldest()
+
+    assert (found.id if found else None) == (None if scope is PauseScope.ALL else open_one)
+
+
+async def test_a_tenant_under_deletion_has_no_oldest(queue: Queue, desk: Desk, clock: FakeClock) -> None:
+    """Its jobs wait for the deletion; what others have is ready."""
+    await submit(queue, a_job(tenant=OTHER_TENANT))
+    await claim_one(queue)
+    clock.advance(1)
+    await submit(queue, a_tenant_delete(tenant=OTHER_TENANT), a_job(tenant=OTHER_TENANT))
+    clock.advance(1)
+    (open_one,) = await submit(queue, a_job())
+
+    found = await desk.oldest()
+
+    assert found is not None
+    assert found.id == open_one
+
+
+async def test_an_empty_queue_has_no_oldest(desk: Desk) -> None:
+    """Nothing is ready."""
+    assert await desk.oldest() is None
 
 
 async def test_workers_are_seen_by_their_beats(queue: Queue, desk: Desk, clock: FakeClock) -> None:

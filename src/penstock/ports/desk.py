@@ -51,6 +51,10 @@ class Desk(Protocol):
         """Jobs, newest first."""
         ...
 
+    async def oldest(self) -> Job | None:
+        """The job that is ready for longest, of all that `counts` calls ready."""
+        ...
+
     async def counts(self) -> Counts:
         """How many jobs are in which state."""
         ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from penstock.doors.cli.facts import count_facts, job_facts, pause_facts, worker_facts
 from penstock.doors.cli.shapes import OldestFacts, Status
-from penstock.doors.cli.words import Shown, iso, shown
+from penstock.doors.cli.words import iso
 from penstock.model.jobs import Job
 from penstock.model.standing import Pause, WorkerSeen
 from penstock.model.states import State
@@ -16,8 +16,6 @@ from penstock.ports.desk import Counts, Desk, Wanted
 
 RUNNING_MAX = 200
 """Running jobs that are named; more are only counted."""
-OLDEST_LOOK = 200
-"""Ready jobs looked at for the oldest one; with more of them the answer is a lower bound."""
 
 NO_WORKER = "No worker is alive: nothing runs until one is started with: penstock worker"
 
@@ -32,7 +30,7 @@ class Overview:
     running: list[Job]
     pauses: list[Pause]
     oldest: Job | None
-    oldest_is_exact: bool
+    """The job that is ready for longest."""
 
     @property
     def alive(self) -> int:
@@ -43,17 +41,13 @@ class Overview:
 async def look(desk: Desk, clock: Clock) -> Overview:
     """Ask the desk for everything."""
     counts = await desk.counts()
-    pauses = await desk.pauses()
-    ready = await desk.jobs(Wanted(state=State.READY, limit=OLDEST_LOOK)) if counts.ready else []
-    claimable = [job for job in reversed(ready) if shown(job, pauses) is Shown.READY]
     return Overview(
         now=clock.now(),
         counts=counts,
         workers=await desk.workers(),
         running=await desk.jobs(Wanted(state=State.LEASED, limit=RUNNING_MAX)) if counts.leased else [],
-        pauses=pauses,
-        oldest=min(claimable, key=lambda job: job.created_at, default=None),
-        oldest_is_exact=len(ready) < OLDEST_LOOK,
+        pauses=await desk.pauses(),
+        oldest=await desk.oldest() if counts.ready else None,
     )
 
 
@@ -73,11 +67,7 @@ def status_document(seen: Overview) -> Status:
 def _oldest(seen: Overview) -> OldestFacts | None:
     if seen.oldest is None:
         return None
-    return {
-        "id": seen.oldest.id,
-        "created_at": iso(seen.oldest.created_at),
-        "exact": seen.oldest_is_exact,
-    }
+    return {"id": seen.oldest.id, "created_at": iso(seen.oldest.created_at)}
 
 
 def status_lines(seen: Overview) -> Iterator[tuple[object, ...]]:
@@ -85,8 +75,7 @@ def status_lines(seen: Overview) -> Iterator[tuple[object, ...]]:
     yield from count_facts(seen.counts).items()
     yield "workers_alive", seen.alive
     if seen.oldest is not None:
-        exact = "exact" if seen.oldest_is_exact else "at_least"
-        yield "oldest_ready", seen.oldest.id, iso(seen.oldest.created_at), exact
+        yield "oldest_ready", seen.oldest.id, iso(seen.oldest.created_at)
     for worker in seen.workers:
         word = "alive" if worker.alive else "dead"
         yield "worker", worker.id, word, worker.running, worker.concurrency, iso(worker.beat_at)

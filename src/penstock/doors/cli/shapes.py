@@ -97,11 +97,10 @@ class CountFacts(TypedDict):
 
 
 class OldestFacts(TypedDict):
-    """The job that is ready for longest; if not `exact`, there are older ones behind it."""
+    """The job that is ready for longest."""
 
     id: str
     created_at: str
-    exact: bool
 
 
 class Status(TypedDict):

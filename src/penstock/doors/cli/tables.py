@@ -157,10 +157,7 @@ def _counts(seen: Overview) -> Table:
 
 
 def _oldest(seen: Overview) -> str:
-    if seen.oldest is None:
-        return ""
-    more = "" if seen.oldest_is_exact else "more than "
-    return f"the oldest for {more}{span(seen.now - seen.oldest.created_at)}"
+    return "" if seen.oldest is None else f"the oldest for {span(seen.now - seen.oldest.created_at)}"
 
 
 def _workers(seen: Overview) -> Fitted:

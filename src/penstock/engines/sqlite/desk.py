@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from penstock.engines.sqlite import claiming, minding, submitting
+from penstock.engines.sqlite import claiming, listing, minding, submitting
 from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.rows import batch_of, job_of, worker_of
 from penstock.engines.sqlite.statements import sql
@@ -16,7 +16,7 @@ from penstock.model.errors import Refused
 from penstock.model.ids import new_job_id
 from penstock.model.jobs import BatchId, Job, JobId, NewJob, Receipt
 from penstock.model.standing import COUNT_MAX, Pause, PauseScope, Standing, WorkerSeen
-from penstock.model.states import ENDED, SQL_STATUS, State
+from penstock.model.states import ENDED, State
 from penstock.ports.codec import decode_payload
 from penstock.ports.desk import Counts, Wanted
 
@@ -35,23 +35,13 @@ class SqliteDesk:
 
     async def jobs(self, wanted: Wanted) -> list[Job]:
         """Jobs, newest first."""
-        state = wanted.state
-        if state is State.ACCEPTED:  # here the insert is the enqueue: nothing is merely accepted
+        if wanted.state is State.ACCEPTED:  # here the insert is the enqueue: nothing is merely accepted
             return []
-        where = {
-            "status": None if state is None else SQL_STATUS[state],
-            "delayed": state is State.DELAYED if state in (State.READY, State.DELAYED) else None,
-            "tenant": wanted.tenant,
-            "collection": wanted.collection,
-            "item_type": wanted.item_type,
-            "error_code": wanted.error_code,
-            "before": wanted.before,
-            "limit": wanted.limit,
-        }
-        return [
-            job_of(row)
-            for row in await self._store.look(lambda db: db.execute(sql("job_list"), where).fetchall())
-        ]
+        return await self._store.look(lambda db: listing.jobs(db, wanted))
+
+    async def oldest(self) -> Job | None:
+        """The job that is ready for longest."""
+        return await self._store.look(listing.oldest)
 
     async def counts(self) -> Counts:
         """How many jobs are in which state."""

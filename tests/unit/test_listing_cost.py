@@ -1,0 +1,74 @@
+"""What a listing costs does not depend on the jobs it does not show."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from penstock.engines.sqlite import listing
+from penstock.engines.sqlite.connection import connect, migrate
+from penstock.model.states import State
+from penstock.ports.desk import Wanted
+
+MANY = 20_000
+INSERT = """
+WITH RECURSIVE numbers (n) AS (SELECT :first UNION ALL SELECT n + 1 FROM numbers WHERE n < :last)
+INSERT INTO unified_queue (queue_id, item_type, op, tenant_id, collection, status, created_at, updated_at,
+  finished_at, idempotency_key, payload_json, next_run_at)
+SELECT 'job-' || n, 'file', 'ingest', 'acme', 'notes', :status, :noon, :noon,
+  CASE WHEN :status = 'pending' THEN NULL ELSE :noon END, 'file:notes:' || n,
+  '{"file_path": "/' || n || '"}', :due
+FROM numbers
+"""
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(connect(tmp_path / "penstock.db")) as db:
+        migrate(db)
+        yield db
+
+
+def insert(db: sqlite3.Connection, first: int, count: int, status: str, due: str | None = None) -> None:
+    where = {"first": first, "last": first + count - 1, "status": status, "due": due}
+    db.execute(INSERT, {**where, "noon": "2025-06-15T12:00:00Z"})
+
+
+def steps_of(db: sqlite3.Connection, wanted: Wanted) -> int:
+    """Instructions SQLite takes to list what must be one page of ten."""
+    steps = 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    db.set_progress_handler(step, 1)
+    assert len(listing.jobs(db, wanted)) == 10
+    db.set_progress_handler(None, 1)
+    return steps
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "due", "others"),
+    [
+        (State.FAILED, "failed", None, "done"),
+        (State.LEASED, "in_progress", None, "pending"),
+        (State.DONE, "done", None, "pending"),
+        (State.READY, "pending", None, "done"),
+        (State.DELAYED, "pending", "2035-01-01T00:00:00Z", "pending"),
+    ],
+)
+def test_a_listing_by_state_does_not_meet_the_others(
+    db: sqlite3.Connection, state: State, status: str, due: str | None, others: str
+) -> None:
+    """Ten old jobs in a state cost the same with twenty thousand newer ones in another as with none."""
+    insert(db, 0, 10, status, due)
+    wanted = Wanted(state=state, limit=10)
+    alone = steps_of(db, wanted)
+
+    insert(db, 10, MANY, others)
+
+    assert steps_of(db, wanted) <= alone + 100
