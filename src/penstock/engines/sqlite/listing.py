@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from penstock.engines.sqlite.rows import job_of
@@ -57,7 +57,7 @@ def _numbers(db: sqlite3.Connection, wanted: Wanted, before: int) -> Iterator[in
     return _merged(db, wanted, where)
 
 
-def _merged(db: sqlite3.Connection, wanted: Wanted, where: dict[str, object]) -> Iterator[int]:
+def _merged(db: sqlite3.Connection, wanted: Wanted, where: Mapping[str, object]) -> Iterator[int]:
     kinds = list(ItemType) if wanted.item_type is None else [wanted.item_type]
     statuses = dict.fromkeys(SQL_STATUS.values()) if wanted.state is None else [SQL_STATUS[wanted.state]]
     ready = True if wanted.state is State.READY else None
