@@ -6,6 +6,7 @@ import pytest
 
 from penstock.model.jobs import JobId, WorkerId
 from penstock.model.outcomes import DONE
+from penstock.model.standing import PauseScope
 from penstock.model.states import State
 from penstock.ports.desk import Desk
 from penstock.ports.queue import Queue
@@ -26,7 +27,7 @@ from tests.contract.steps import (
     submit,
 )
 from tests.support.clock import FakeClock
-from tests.support.jobs import a_job
+from tests.support.jobs import OTHER_TENANT, a_job, a_note
 
 
 async def a_suspect(queue: Queue) -> JobId:
@@ -252,6 +253,27 @@ async def test_a_suspect_is_counted_as_such(queue: Queue, desk: Desk) -> None:
 
     assert (counts.suspects, counts.ready) == (1, 1)
     assert await desk.suspects() == 1
+
+
+@pytest.mark.parametrize(
+    ("scope", "name"),
+    [(PauseScope.TENANT, OTHER_TENANT), (PauseScope.COLLECTION, "drafts"), (PauseScope.TYPE, "content")],
+)
+async def test_a_suspect_runs_however_many_are_held_back_before_it(
+    queue: Queue, desk: Desk, clock: FakeClock, scope: PauseScope, name: str
+) -> None:
+    """C7: suspects that may not run now keep no other suspect from its turn."""
+    await submit(queue, *(a_note(tenant=OTHER_TENANT, collection="drafts") for _ in range(150)))
+    clock.advance(1)
+    (behind,) = await submit(queue, a_job())
+    for _ in range(2):
+        assert len(await queue.claim(W1, 200)) == 151
+        await die(queue)
+    await desk.pause(scope, name)
+
+    assert await desk.suspects() >= 1
+    assert await claimed(queue, 1, W2) == [behind]
+    assert await desk.suspects() == 0
 
 
 @pytest.mark.parametrize("way", ["reported", "noticed"])
