@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from hashlib import sha256
 from typing import NewType
 
 from penstock.model.chunks import Chunk
@@ -210,6 +211,8 @@ class DebtKind(StrEnum):
     PURGE_GENERATION = "purge_generation"
     MOVE = "move"
     """A file of our own folders goes to processed or failed."""
+    REBUILD = "rebuild"
+    """Every document of a collection is built into its new generation, then the generations swap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +235,11 @@ class Debt:
     about: str
     details_json: str
     tries: int
+
+
+def content_identity(text: str) -> str:
+    """What a text given directly is known by."""
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
 def point_id(document: DocumentId, blob: BlobId, recipe_key: str, ordinal: int) -> str:

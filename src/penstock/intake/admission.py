@@ -1,0 +1,202 @@
+"""Admission: a document, its job and its events, accepted together or not at all.
+
+The only way in for what Penstock's own doors bring. A row another program writes into the queue takes the
+same road later: its document is admitted when its job first runs.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import PurePosixPath
+
+from penstock.model.catalogue import DocumentId, NewDocument, Source, content_identity
+from penstock.model.ids import new_job_id
+from penstock.model.jobs import Accepted, BatchId, JobId, NewJob, Operation, Receipt, TenantId
+from penstock.model.options import Options
+from penstock.model.payloads import Content, DeleteDocument, File, Folder, Library, Payload, Project, Rename
+from penstock.ports.database import Database, Transaction
+from penstock.ports.lookup import collection_of
+
+PORTION = 500
+"""Documents admitted in one commit: enough to be quick, few enough to let others write in between."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """For whom, into what and how urgently."""
+
+    tenant: TenantId
+    collection: str
+    priority: int
+    options: Options = field(default_factory=Options)
+    max_retries: int = 3
+    branch: str = "main"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """What became of one request: the job that stands for it, and its document where it has one."""
+
+    job: JobId
+    how: Accepted
+    name: str
+    document: DocumentId | None = None
+
+
+class Admission:
+    """Takes requests in."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def files(
+        self,
+        order: Order,
+        paths: Sequence[str],
+        *,
+        op: Operation = Operation.INGEST,
+        batch: BatchId | None = None,
+        parent: JobId | None = None,
+    ) -> list[Admitted]:
+        """One job for each file; `parent` makes their ids repeatable, so a second run doubles nothing."""
+        requests = [
+            _Request(
+                job=self._job(order, File(file_path=path), op, _child(parent, path)),
+                source=Source.FILE,
+                identity=path,
+                name=PurePosixPath(path).name,
+                metadata=order.options.document,
+            )
+            for path in paths
+        ]
+        admitted: list[Admitted] = []
+        for at in range(0, len(requests), PORTION):
+            portion = requests[at : at + PORTION]
+            admitted += await self._database.write(
+                partial(_admit, order=order, requests=portion, batch=batch)
+            )
+        return admitted
+
+    async def text(self, order: Order, content: Content, *, name: str | None = None) -> Admitted:
+        """A text given directly."""
+        request = _Request(
+            job=self._job(order, content, Operation.INGEST, None),
+            source=Source.CONTENT,
+            identity=content_identity(content.content),
+            name=name or content.main_tag or content.source_type,
+            metadata=order.options.document,
+        )
+        (admitted,) = await self._database.write(partial(_admit, order=order, requests=[request], batch=None))
+        return admitted
+
+    async def job(
+        self,
+        order: Order,
+        payload: Folder | Project | Library | Rename,
+        op: Operation,
+        *,
+        parent: JobId | None = None,
+        batch: BatchId | None = None,
+    ) -> Admitted:
+        """Work that makes children, or changes what is known of a document."""
+        job = self._job(order, payload, op, _child(parent, repr(payload)))
+
+        def admit(tx: Transaction) -> Admitted:
+            collection_of(tx, order.tenant, order.collection)
+            (receipt,) = tx.submit([job], batch=batch)
+            return Admitted(job=receipt.job_id, how=receipt.how, name=_name_of(payload))
+
+        return await self._database.write(admit)
+
+    async def removals(
+        self,
+        order: Order,
+        identities: Sequence[str],
+        *,
+        parent: JobId | None = None,
+        batch: BatchId | None = None,
+    ) -> list[Admitted]:
+        """Deletes, by path or document id, each ordered against other work on the same document."""
+        admitted: list[Admitted] = []
+        for at in range(0, len(identities), PORTION):
+            jobs = [
+                self._job(order, DeleteDocument(document_id=name), Operation.DELETE, _child(parent, name))
+                for name in identities[at : at + PORTION]
+            ]
+            receipts = await self._database.write(partial(_submit, jobs=jobs, batch=batch))
+            admitted += [
+                Admitted(job=receipt.job_id, how=receipt.how, name=name)
+                for receipt, name in zip(receipts, identities[at : at + PORTION], strict=True)
+            ]
+        return admitted
+
+    def _job(self, order: Order, payload: Payload, op: Operation, job_id: JobId | None) -> NewJob:
+        return NewJob(
+            tenant=order.tenant,
+            collection=order.collection,
+            payload=payload,
+            op=op,
+            priority=order.priority,
+            max_retries=order.max_retries,
+            branch=order.branch,
+            metadata=order.options.as_metadata(),
+            id=job_id or JobId(new_job_id()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """A job, and what its document is known by."""
+
+    job: NewJob
+    source: Source
+    identity: str
+    name: str
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+def _submit(tx: Transaction, jobs: Sequence[NewJob], batch: BatchId | None) -> list[Receipt]:
+    return tx.submit(jobs, batch=batch)
+
+
+def _admit(
+    tx: Transaction, order: Order, requests: Sequence[_Request], batch: BatchId | None
+) -> list[Admitted]:
+    collection = collection_of(tx, order.tenant, order.collection)
+    receipts = tx.submit([request.job for request in requests], batch=batch)
+    admitted = []
+    for request, receipt in zip(requests, receipts, strict=True):
+        found = None
+        if receipt.how is not Accepted.EXISTING and request.job.op is not Operation.DELETE:
+            new = NewDocument(
+                tenant=order.tenant,
+                collection=collection.id,
+                source=request.source,
+                identity=request.identity,
+                name=request.name,
+                branch=order.branch,
+                metadata=request.metadata,
+            )
+            found = tx.documents.admit(new, job=receipt.job_id).id
+        admitted.append(Admitted(job=receipt.job_id, how=receipt.how, name=request.name, document=found))
+    return admitted
+
+
+def _child(parent: JobId | None, name: str) -> JobId | None:
+    """The id of a parent's child: the same again when the parent runs again."""
+    return None if parent is None else JobId(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{parent}:{name}")))
+
+
+def _name_of(payload: Folder | Project | Library | Rename) -> str:
+    match payload:
+        case Folder():
+            return payload.folder_path
+        case Project():
+            return payload.project_root
+        case Library():
+            return payload.library_name
+        case Rename():
+            return payload.old_path
