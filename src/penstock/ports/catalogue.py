@@ -141,6 +141,10 @@ class Documents(Protocol):
         """Delete it, as far as readers can tell (K7)."""
         ...
 
+    def hide_some(self, tenant: TenantId, *, limit: int) -> int:
+        """Hide up to so many of a tenant's documents; how many there were, fewer than `limit` at the end."""
+        ...
+
 
 class Stages(Protocol):
     """The steps of document jobs, inside a transaction (K9, K10)."""
@@ -225,6 +229,10 @@ class Catalogue(Protocol):
 
     async def parse_of(self, blob: BlobId, parser: str) -> KeptParse | None:
         """A kept parse."""
+        ...
+
+    async def last_bytes(self, document: DocumentId) -> BlobId | None:
+        """The bytes its latest version was begun with, whatever became of that version."""
         ...
 
     async def known_vectors(self, model: str, keys: Sequence[bytes]) -> set[bytes]:
