@@ -1,0 +1,292 @@
+"""Blobs in a folder: `ab/cdef…` by hash, written aside and named when they are whole.
+
+An unfinished blob lies in `unfinished/` under a lock its writer holds. Naming and removing a blob exclude
+each other by a lock on the folder of its first two digits, so that bytes put again while a cleaner decides
+are either seen by it or written anew, never lost between the two.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
+from hashlib import file_digest, sha256
+from pathlib import Path
+from threading import Lock
+from typing import BinaryIO
+
+from penstock.engines.disk.aside import Stop, aside
+from penstock.engines.disk.durable import (
+    make_folder,
+    sweep_unfinished,
+    sync_folder,
+    unfinished,
+    write_all,
+)
+from penstock.engines.disk.faults import keeping_fault, reading_fault
+from penstock.engines.disk.opening import check_unchanged, opened
+from penstock.model.errors import Broken, Refused
+from penstock.model.files import Blob, BlobHash, blob_hash
+
+PIECE_BYTES = 1 << 20
+_HEX = "0123456789abcdef"
+
+
+class DiskBlobs:
+    """The blob store of one folder; any number of processes may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._unfinished = folder / "unfinished"
+
+    async def put_file(self, path: Path, *, limit: int, beneath: Path | None = None) -> Blob:
+        """Capture a file in one reading."""
+
+        def work(stop: Stop) -> Blob:
+            with opened(path, limit=limit, beneath=beneath) as (source, before), self._draft() as draft:
+                while piece := _read(source, path):
+                    stop.look()
+                    draft.add(piece)
+                    if draft.size > before.st_size:
+                        break
+                check_unchanged(source, before, draft.size, path)
+                return draft.finish()
+
+        return await aside(work)
+
+    async def put_bytes(self, data: bytes) -> Blob:
+        """Keep bytes that are in memory already."""
+
+        def work(_: Stop) -> Blob:
+            with self._draft() as draft:
+                draft.add(data)
+                return draft.finish()
+
+        return await aside(work)
+
+    async def put_stream(self, pieces: AsyncIterator[bytes], *, limit: int) -> Blob:
+        """Keep bytes as they come; each piece is written before the next is asked for."""
+        await aside(lambda _: self._prepare())
+        draft = self._begin()
+        try:
+            async for piece in pieces:
+                if draft.size + len(piece) > limit:
+                    raise Refused(f"more than the limit of {limit} bytes came", code="ERR_FILE_TOO_LARGE")
+                await aside(_adding(draft, piece))
+            return await aside(lambda _: draft.finish())
+        finally:
+            await aside(lambda _: draft.close())
+
+    @asynccontextmanager
+    async def path_of(self, digest: BlobHash) -> AsyncIterator[Path]:
+        """The blob's own file."""
+        path = self._path(digest)
+        await aside(lambda _: self._size(digest))
+        yield path
+
+    async def open(self, digest: BlobHash) -> BinaryIO:
+        """The blob's own file, opened."""
+
+        def work(_: Stop) -> BinaryIO:
+            with self._keeping(digest):
+                return self._path(digest).open("rb")
+
+        return await aside(work)
+
+    async def verify(self, digest: BlobHash) -> Blob:
+        """Hash it again."""
+
+        def work(stop: Stop) -> Blob:
+            found, size = sha256(), 0
+            with self._keeping(digest), self._path(digest).open("rb", buffering=0) as file:
+                while piece := file.read(PIECE_BYTES):
+                    stop.look()
+                    found.update(piece)
+                    size += len(piece)
+            if found.hexdigest() != digest:
+                raise Broken(f"blob {digest} holds other bytes than it was given", code="ERR_BLOB_DAMAGED")
+            return Blob(hash=digest, size=size)
+
+        return await aside(work)
+
+    async def remove(self, digest: BlobHash, *, before: float | None = None) -> bool:
+        """Unlink it, unless it was put at or after `before`; the name's going is durable."""
+
+        def work(_: Stop) -> bool:
+            path = self._path(digest)
+            try:
+                with _locked(path.parent):
+                    if before is not None and path.stat().st_mtime >= before:
+                        return False
+                    path.unlink()
+                    sync_folder(path.parent)
+            except FileNotFoundError:
+                return False
+            except OSError as error:
+                raise keeping_fault(error, path) from error
+            return True
+
+        return await aside(work)
+
+    async def all(self) -> AsyncIterator[Blob]:
+        """Folder by folder, so that memory holds a 256th of the names."""
+        for first in _HEX:
+            for second in _HEX:
+                for blob in await aside(_listing(self._folder / (first + second))):
+                    yield blob
+
+    async def sweep(self) -> int:
+        """Remove drafts whose writers are gone."""
+
+        def work(_: Stop) -> int:
+            try:
+                return sweep_unfinished(self._unfinished)
+            except OSError as error:
+                raise keeping_fault(error, self._unfinished) from error
+
+        return await aside(work)
+
+    @contextmanager
+    def _draft(self) -> Iterator[Draft]:
+        self._prepare()
+        with closing(self._begin()) as draft:
+            yield draft
+
+    def _prepare(self) -> None:
+        try:
+            make_folder(self._unfinished)
+        except OSError as error:
+            raise keeping_fault(error, self._folder) from error
+
+    def _begin(self) -> Draft:
+        return Draft(self._unfinished, self._path)
+
+    @contextmanager
+    def _keeping(self, digest: BlobHash) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise Broken(f"blob {digest} is not there", code="ERR_BLOB_MISSING") from None
+        except OSError as error:
+            raise keeping_fault(error, self._path(digest)) from error
+
+    def _size(self, digest: BlobHash) -> int:
+        with self._keeping(digest):
+            return self._path(digest).stat().st_size
+
+    def _path(self, digest: BlobHash) -> Path:
+        checked = blob_hash(digest)
+        return self._folder / checked[:2] / checked[2:]
+
+
+class Draft:
+    """Bytes on their way to become a blob; closed without having been finished, they leave nothing."""
+
+    def __init__(self, folder: Path, place: Callable[[BlobHash], Path]) -> None:
+        self._folder, self._place = folder, place
+        self._hash = sha256()
+        self.size = 0
+        # A caller that gives up may close it while a slow disk still takes a piece in another thread.
+        self._busy = Lock()
+        self._stack = ExitStack()
+        with self._writing():
+            self._file, self._path = self._stack.enter_context(unfinished(folder, mode=0o400))
+
+    def add(self, piece: bytes) -> None:
+        """More of them."""
+        with self._writing():
+            self._hash.update(piece)
+            write_all(self._file, piece)
+            self.size += len(piece)
+
+    def finish(self) -> Blob:
+        """Name the bytes by their hash, durably; bytes that are there already only become younger."""
+        blob = Blob(hash=blob_hash(self._hash.hexdigest()), size=self.size)
+        target = self._place(blob.hash)
+        with self._writing():
+            make_folder(target.parent)
+            there = _holds(target, blob)
+            with _locked(target.parent):
+                if not (there and _renewed(target)):
+                    os.utime(self._file)
+                    os.fsync(self._file)
+                    self._path.rename(target)
+                # Also for bytes another writer has just named: he may not have come this far.
+                sync_folder(target.parent)
+        return blob
+
+    def close(self) -> None:
+        """Remove what was not finished; twice is fine."""
+        with self._writing():
+            self._stack.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with self._busy:
+                yield
+        except OSError as error:
+            raise keeping_fault(error, self._folder) from error
+
+
+def _holds(target: Path, blob: Blob) -> bool:
+    """Whether the blob is there and undamaged; reading it costs less than writing it durably again."""
+    try:
+        if target.stat().st_size != blob.size:
+            return False
+        with target.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest() == blob.hash
+    except FileNotFoundError:
+        return False
+
+
+def _renewed(target: Path) -> bool:
+    """Let the blob count as put now; False if it went meanwhile."""
+    try:
+        os.utime(target)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _read(source: int, path: Path) -> bytes:
+    try:
+        return os.read(source, PIECE_BYTES)
+    except OSError as error:
+        raise reading_fault(error, path) from error
+
+
+def _adding(draft: Draft, piece: bytes) -> Callable[[Stop], None]:
+    return lambda _: draft.add(piece)
+
+
+def _listing(folder: Path) -> Callable[[Stop], list[Blob]]:
+    def work(stop: Stop) -> list[Blob]:
+        found: list[Blob] = []
+        try:
+            for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+                stop.look()
+                with suppress(FileNotFoundError, Broken):
+                    about = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(about.st_mode):
+                        found.append(Blob(hash=blob_hash(folder.name + entry.name), size=about.st_size))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise keeping_fault(error, folder) from error
+        return found
+
+    return work
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Nobody else names or removes a blob in this folder meanwhile."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,102 @@
+"""Writing so that a name either leads to all of the bytes or to none, also after the machine lost power.
+
+A writer holds a lock on its unfinished file from its first moment to its last, and the kernel lets go of it
+however the writer ends. So whoever gets the lock knows that nobody will finish the file: neither ages nor
+process numbers, which deceive across containers, are asked.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+UNFINISHED = ".part"
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+@contextmanager
+def unfinished(folder: Path, *, prefix: str = "", mode: int = 0o600) -> Iterator[tuple[int, Path]]:
+    """A new locked file that is removed at the end, unless it was given another name before."""
+    file, path = _create(folder, prefix, mode)
+    try:
+        yield file, path
+    finally:
+        with suppress(FileNotFoundError):
+            path.unlink()
+        os.close(file)
+
+
+def sweep_unfinished(folder: Path, *, prefix: str = "") -> int:
+    """Remove unfinished files whose writers are gone; how many."""
+    removed = 0
+    for path in sorted(folder.glob(f"{prefix}*{UNFINISHED}")):
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The lock is held while the name goes, so a writer in its first moment sees that it lost it.
+            path.unlink()
+            removed += 1
+        except (BlockingIOError, FileNotFoundError):
+            continue
+        finally:
+            os.close(file)
+    return removed
+
+
+def write_all(file: int, data: bytes | memoryview) -> None:
+    """Every byte; a write may take fewer than it was given."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def write_whole(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """The file with these bytes in place of whatever was there, or still that; never half."""
+    with unfinished(path.parent, prefix=f".{path.name[:100]}.", mode=mode) as (file, temporary):
+        write_all(file, data)
+        os.fsync(file)
+        temporary.rename(path)
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder as durable as the bytes they lead to."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_folder(folder: Path) -> None:
+    """The folder and its parents, durably; nothing if it is there."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    with suppress(FileExistsError):
+        folder.mkdir()
+    sync_folder(folder.parent)
+
+
+def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
+    while True:
+        path = folder / f"{prefix}{secrets.token_hex(8)}{UNFINISHED}"
+        file = os.open(path, _NEW, mode)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file).st_nlink:
+                return file, path
+        except BlockingIOError:
+            # A sweeper found it between its birth and its lock; it is about to go.
+            pass
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)

@@ -1,0 +1,98 @@
+"""What only the blob store on a disk can meet: a full disk, a folder it may not write, dead writers."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock.engines.disk import DiskBlobs
+from penstock.engines.disk.durable import sweep_unfinished, unfinished, write_whole
+from penstock.model.errors import Unavailable
+
+TOP = Path(__file__).resolve().parents[2]
+
+FULL = """
+import asyncio, resource, sys
+from pathlib import Path
+from penstock.engines.disk import DiskBlobs
+from penstock.model.errors import Fault
+
+async def main() -> None:
+    blobs = DiskBlobs(Path(sys.argv[1]))
+    await blobs.put_bytes(b"small")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    for put in (blobs.put_bytes(bytes(200_000)), blobs.put_file(Path(sys.argv[2]), limit=1 << 30)):
+        try:
+            await put
+        except Fault as fault:
+            print(type(fault).__name__, fault.code)
+
+asyncio.run(main())
+"""
+
+
+def files_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_disk_that_takes_no_more_is_exhausted_and_nothing_stays(tmp_path: Path) -> None:
+    """The system's own refusal to let the file grow is told as a full disk; the blobs before it stay."""
+    source = tmp_path / "big.bin"
+    source.write_bytes(bytes(3_000_000))
+
+    ran = subprocess.run(
+        [sys.executable, "-c", FULL, tmp_path / "blobs", source],
+        cwd=TOP,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+    assert ran.stdout.splitlines() == ["Exhausted ERR_DISK_FULL"] * 2, ran.stderr
+    assert len(files_in(tmp_path / "blobs")) == 1
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """A file where the folder should be: the store says which place it cannot write."""
+    (tmp_path / "blobs").write_text("a file")
+
+    with pytest.raises(Unavailable) as told:
+        await DiskBlobs(tmp_path / "blobs").put_bytes(b"x")
+
+    assert told.value.code == "ERR_STORE_READ_ONLY"
+    assert str(tmp_path / "blobs") in told.value.message
+
+
+def test_a_living_writers_file_is_not_swept(tmp_path: Path) -> None:
+    """However old it is, an unfinished file with a writer stays; without one it goes, however young."""
+    with unfinished(tmp_path) as (_, path):
+        os.utime(path, (0, 0))
+        assert sweep_unfinished(tmp_path) == 0
+        assert path.exists()
+
+    left = tmp_path / "0123456789abcdef.part"
+    left.write_bytes(b"half")
+    assert sweep_unfinished(tmp_path) == 1
+    assert files_in(tmp_path) == []
+
+
+def test_a_whole_write_replaces_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    """The new bytes stand where the old ones stood."""
+    path = tmp_path / "note.json"
+    for text in (b"old", b"new and longer"):
+        write_whole(path, text)
+
+    assert path.read_bytes() == b"new and longer"
+    assert files_in(tmp_path) == [path]
+
+
+async def test_stored_bytes_are_protected_from_accidents(tmp_path: Path) -> None:
+    """A blob's file may be read by its owner and written by nobody."""
+    blobs = DiskBlobs(tmp_path)
+    blob = await blobs.put_bytes(b"text")
+
+    async with blobs.path_of(blob.hash) as path:
+        assert path.stat().st_mode & 0o777 == 0o400
