@@ -6,10 +6,14 @@ import statistics
 import time
 from contextlib import closing
 
+from penstock.model.rules import JITTER
 from tests.crash.invariants import assert_all_is_well
 from tests.support.handlers_for_tests import script
 from tests.support.jobs import a_note
 from tests.support.processes import Plant
+
+RETRY_LATE_MAX = 0.3
+"""Seconds a job may start after its due time, as a rule."""
 
 DOCUMENTED = """
 INSERT INTO unified_queue (queue_id, item_type, op, tenant_id, collection, priority, status, created_at,
@@ -55,3 +59,42 @@ def test_row_written_by_raw_sql_is_processed(plant: Plant) -> None:
     plant.drain()
     assert tree.stop() == 0
     assert_all_is_well(plant, ["raw-1"])
+
+
+def test_retry_starts_when_it_is_due(plant: Plant) -> None:
+    """A retry that is due before the next look at due times is started then, not at that look."""
+    plant.choose(worker_retry_delays="300ms")
+    tree = plant.worker()
+    jobs, waits = [], []
+
+    for _ in range(9):
+        job = plant.submit([a_note(script("fail 1"))])[0].job_id
+        failed = plant.wait_for_mark("RuntimeError", job)
+        waits.append(plant.wait_for_mark("start", job, times=2).at - failed.at)
+        jobs.append(job)
+        plant.drain()
+
+    late = statistics.median(waits) - 0.3 * (1 + JITTER)
+    print(f"a retry after 300 ms started {late * 1000:.0f} ms late")
+    assert min(waits) >= 0.3
+    assert late < RETRY_LATE_MAX
+    assert tree.stop() == 0
+    assert_all_is_well(plant, jobs)
+
+
+def test_schedule_of_another_process_starts_when_it_is_due(plant: Plant) -> None:
+    """A submit elsewhere that names a time within the second is started then."""
+    tree = plant.worker()
+    jobs, late = [], []
+
+    for _ in range(9):
+        due = time.monotonic() + 0.4
+        job = plant.submit([a_note(script(), run_at=time.time() + 0.4)])[0].job_id
+        late.append(plant.wait_for_mark("start", job).at - due)
+        jobs.append(job)
+        plant.drain()
+
+    assert min(late) > -0.01
+    assert statistics.median(late) < RETRY_LATE_MAX
+    assert tree.stop() == 0
+    assert_all_is_well(plant, jobs)

@@ -24,9 +24,11 @@ class Trade(Protocol):
 
 async def run_crew(worker: Worker, queue: Queue, database: Database, clock: Clock, pace: Pace) -> None:
     """Until the worker has been stopped and is empty; raises if one of the others fails."""
+    promoter = Promoter(queue, clock, pace)
+    worker.news = promoter.nudge
     trades: tuple[Trade, ...] = (
         Rescuer(queue, clock, pace, lambda: worker.beaten),
-        Promoter(queue, clock, pace),
+        promoter,
         Pruner(queue, database, clock, pace),
     )
     failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()

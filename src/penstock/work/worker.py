@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum, auto
 from typing import Any, Literal
 
 from penstock.model.errors import ErrorReport, Exhausted, Fault, Unavailable, report_of
 from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
-from penstock.model.outcomes import DONE, RELEASE, Outcome, Retry, outcome_of
+from penstock.model.outcomes import DONE, RELEASE, Done, Outcome, Retry, outcome_of
 from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
 from penstock.work.breaker import BreakerRules, Breakers
@@ -39,6 +39,10 @@ Attempt = tuple[JobId, int]
 def attempt_of(lease: Lease) -> Attempt:
     """What tells one attempt from another."""
     return lease.job_id, lease.token
+
+
+def _ignore() -> None:
+    """Nobody wants to hear it."""
 
 
 class Ending(Enum):
@@ -88,6 +92,8 @@ class Worker:
         self.ticked = clock.steady()
         self.beaten = clock.steady()
         """When a beat last reached the store; kept by the keeper."""
+        self.news: Callable[[], None] = _ignore
+        """Called when jobs may have come, or been put off, since the last time; set by the crew."""
 
     @property
     def running(self) -> list[Run]:
@@ -205,7 +211,10 @@ class Worker:
     async def _wait_for_news(self) -> None:
         """Until something may have arrived, the worker is stopped, or it is time to look all the same."""
         for _ in range(QUIET_TURNS):
-            if await self._arrives() or self._stopping.is_set():
+            arrived = await self._arrives()
+            if arrived:
+                self.news()
+            if arrived or self._stopping.is_set():
                 return
             self.ticked = self._clock.steady()
 
@@ -297,7 +306,9 @@ class Worker:
                     await asyncio.sleep(jittered_around(pause))
                     pause = min(pause * 2, SETTLE_PAUSE_MAX)
                 else:
-                    return
+                    break
+            if not all(isinstance(outcome, Done) for _, outcome in ends):
+                self.news()
         except Exception as error:
             self._failure = error
             self.stop(grace=0.0)
