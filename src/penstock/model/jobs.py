@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NewType
+from typing import NamedTuple, NewType
 
 from penstock.model.errors import ErrorReport, Refused
 from penstock.model.ids import new_job_id
@@ -222,9 +222,11 @@ class Job:
     replay_of: JobId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
-    """The right to one attempt at a job; every extend, settle and guarded write names its token."""
+class Lease(NamedTuple):
+    """The right to one attempt at a job; every extend, settle and guarded write names its token.
+
+    A tuple, because workers are handed thousands a second, and a frozen dataclass takes far longer to make.
+    """
 
     job_id: JobId
     token: int

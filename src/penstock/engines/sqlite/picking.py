@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from penstock.engines.sqlite.statements import sql
-from penstock.model.jobs import PRIORITY_MAX
+from penstock.model.jobs import PRIORITY_MAX, JobId, TenantId
 from penstock.model.rules import SUSPECT_AFTER, Rules
 
 PARKED_MAX = 5_000
@@ -31,11 +31,11 @@ class Row(NamedTuple):
     """A claimable row, in the order of the claim statements' columns."""
 
     rowid: int
-    queue_id: str
+    queue_id: JobId
     token: int
     item_type: str
     op: str
-    tenant_id: str
+    tenant_id: TenantId
     collection: str
     priority: int
     payload_json: str

@@ -78,24 +78,24 @@ def lease_of(row: Row, worker: WorkerId, until: float, *, alone: bool) -> Lease:
     payload = decode_payload(item_type, row.payload_json)
     if isinstance(payload, DeleteTenant) and payload.tenant_id_to_delete != row.tenant_id:
         raise Refused("a tenant may delete only itself", code="ERR_TENANT_INVALID")
-    return Lease(
-        job_id=JobId(row.queue_id),
-        token=row.token + 1,
-        worker=worker,
-        until=until,
-        item_type=item_type,
-        op=_OPERATIONS[row.op],
-        tenant=TenantId(row.tenant_id),
-        collection=row.collection,
-        payload=payload,
-        priority=row.priority,
-        attempt=row.retry_count + 1,
-        crashes=row.crashes,
-        branch=row.branch or "main",
-        metadata_json=row.metadata or "{}",
-        document_id=row.document_id,
-        delete_first=bool(row.delete_first),
-        alone=alone,
+    return Lease(  # by position: this is made thousands of times a second
+        row.queue_id,
+        row.token + 1,
+        worker,
+        until,
+        item_type,
+        _OPERATIONS[row.op],
+        row.tenant_id,
+        row.collection,
+        payload,
+        row.priority,
+        row.retry_count + 1,
+        row.crashes,
+        row.branch or "main",
+        row.metadata or "{}",
+        row.document_id,
+        bool(row.delete_first),
+        alone,
     )
 
 

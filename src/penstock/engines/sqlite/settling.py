@@ -36,19 +36,27 @@ class _Running:
 def settle(
     db: sqlite3.Connection, ends: Sequence[tuple[Lease, Outcome]], now: float, rules: Rules
 ) -> list[bool]:
-    """End attempts; False for those whose lease was lost."""
-    done = [(lease.job_id, lease.token) for lease, outcome in ends if isinstance(outcome, Done)]
+    """End attempts; False for those whose lease was lost. An attempt named twice ends by its first word."""
+    words: dict[tuple[str, int], tuple[Lease, Outcome]] = {}
+    for end in ends:
+        words.setdefault((end[0].job_id, end[0].token), end)
+    done = [attempt for attempt, (_, outcome) in words.items() if isinstance(outcome, Done)]
     settled: set[tuple[str, int]] = set()
     if done:
         where = {"now": iso(now), "ends": json.dumps(done)}
-        settled = set(db.execute(sql("settle_done"), where).fetchall())
-    kept = [
-        (lease.job_id, lease.token) in settled
-        if isinstance(outcome, Done)
-        else _settle_one(db, lease, outcome, now, rules)
-        for lease, outcome in ends
-    ]
+        settled.update(db.execute(sql("settle_done"), where))
+    if len(done) < len(words):
+        for attempt, (lease, outcome) in words.items():
+            if not isinstance(outcome, Done) and _settle_one(db, lease, outcome, now, rules):
+                settled.add(attempt)
     clear_barriers(db, now)
+    if len(settled) == len(ends):
+        return [True] * len(ends)
+    kept = []
+    for lease, _ in ends:
+        attempt = (lease.job_id, lease.token)
+        kept.append(attempt in settled)
+        settled.discard(attempt)
     return kept
 
 

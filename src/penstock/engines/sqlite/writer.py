@@ -12,9 +12,9 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
 from penstock.engines.sqlite.faults import fault_of
@@ -63,8 +63,9 @@ class Writer:
         self._turnstile = turnstile
         self._path = path
         self._committed = committed
-        self._requests: deque[_Request[Any]] = deque()
-        self._signal = threading.Condition()
+        self._requests: SimpleQueue[_Request[Any] | None] = SimpleQueue()
+        """None stands at its end, once there is one."""
+        self._gate = threading.Lock()
         self._closing = False
         self._abandoned = False
         self._thread = threading.Thread(target=self._run, name="penstock-writer", daemon=True)
@@ -82,13 +83,12 @@ class Writer:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         request = _Request(work=work, loop=loop, answer=answer, isolated=isolated)
-        with self._signal:
+        with self._gate:
             if self._closing:
                 raise Unavailable("the database is closed", code="ERR_STORE_UNAVAILABLE")
-            if len(self._requests) >= WAITING_MAX:
+            if self._requests.qsize() >= WAITING_MAX:
                 raise Unavailable("too many writes are waiting", code="ERR_STORE_BUSY")
-            self._requests.append(request)
-            self._signal.notify()
+            self._requests.put(request)
         try:
             async with asyncio.timeout(timeout):
                 return await answer
@@ -99,10 +99,10 @@ class Writer:
 
     def close(self, *, abandon: bool = False) -> None:
         """Finish what waits (or drop it, as a crash would) and end the thread."""
-        with self._signal:
+        with self._gate:
             self._closing = True
             self._abandoned = abandon
-            self._signal.notify()
+            self._requests.put(None)
         self._thread.join()
 
     def _run(self) -> None:
@@ -115,13 +115,17 @@ class Writer:
             self._turnstile.close()
 
     def _next_group(self) -> list[_Request[Any]]:
-        with self._signal:
-            while not self._requests and not self._closing:
-                self._signal.wait()
-            if self._abandoned:
-                return []
-            count = min(len(self._requests), GROUP_MAX)
-            return [self._requests.popleft() for _ in range(count)]
+        """Whoever waits by now; empty at the end."""
+        group: list[_Request[Any]] = []
+        request = self._requests.get()
+        while request is not None and not self._abandoned:
+            group.append(request)
+            if len(group) == GROUP_MAX or self._requests.empty():
+                return group
+            request = self._requests.get()
+        if group:
+            self._requests.put(None)
+        return [] if self._abandoned else group
 
     def _commit(self, group: list[_Request[Any]]) -> None:
         if not self._try_commit(group):
