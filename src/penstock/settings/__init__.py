@@ -1,6 +1,12 @@
 """The configuration tree: YAML, environment and flags in, frozen and checked values out."""
 
 from penstock.settings.addresses import Address, RedisServer
+from penstock.settings.collections import (
+    CollectionLimits,
+    DeclaredCollection,
+    RecipeChoice,
+    SourceFolder,
+)
 from penstock.settings.descriptions import Description, describe
 from penstock.settings.loading import load
 from penstock.settings.masking import Secret
@@ -24,18 +30,22 @@ __all__ = [
     "Address",
     "Backoff",
     "CircuitBreaker",
+    "CollectionLimits",
     "ConfigurationError",
+    "DeclaredCollection",
     "Description",
     "Limits",
     "Observability",
     "Problem",
     "Producer",
     "Reaper",
+    "RecipeChoice",
     "Redis",
     "RedisServer",
     "Retention",
     "Secret",
     "Settings",
+    "SourceFolder",
     "Sqlite",
     "Tracing",
     "Worker",

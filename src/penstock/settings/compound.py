@@ -1,12 +1,12 @@
 """Kinds of values made of several: lists and mappings, each read as one value and replaced as one."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from penstock.settings.kinds import Kind, T, quoted
-from penstock.settings.problems import Unfit, suggestion
+from penstock.settings.problems import Unfit, UnfitWithin, Within, suggestion
 from penstock.settings.texts import Text
 
 V = TypeVar("V", covariant=True)
@@ -44,6 +44,10 @@ class ListOf(Kind[tuple[T, ...]]):
     least: int = 0
 
     @property
+    def nesting(self) -> int:
+        return 1 + self.item.nesting
+
+    @property
     def words(self) -> str:
         return f"a list{' (not empty)' if self.least else ''} of: {self.item.words}"
 
@@ -56,7 +60,9 @@ class ListOf(Kind[tuple[T, ...]]):
         if not self.least <= len(raw) <= ENTRIES_MAX:
             raise Unfit(f"the list is {'empty' if not raw else f'longer than {ENTRIES_MAX}'}")
         return tuple(
-            _read_each(self.item, {f"item {place}": item for place, item in enumerate(raw, 1)}).values()
+            _read_each(
+                self.item, {f"item {place}": item for place, item in enumerate(raw, 1)}, place=_nth
+            ).values()
         )
 
     def show(self, value: tuple[T, ...]) -> list[Any]:
@@ -72,6 +78,10 @@ class MapOf(Kind[Mapping[str, T]]):
 
     item: Kind[T]
     names: tuple[str, ...] = ()
+
+    @property
+    def nesting(self) -> int:
+        return 1 + self.item.nesting
 
     @property
     def words(self) -> str:
@@ -102,18 +112,85 @@ class MapOf(Kind[Mapping[str, T]]):
         return {name: self.item.show(item) for name, item in value.items()}
 
 
-def _read_each(kind: Kind[T], raws: Mapping[str, object]) -> dict[str, T]:
+@dataclass(frozen=True)
+class Record(Kind[T]):
+    """A mapping with keys of its own, made into one value; a fault is told by the key it is at.
+
+    `faults` asks what no key shows alone; it is asked only when every key by itself is right.
+    """
+
+    make: Callable[..., T]
+    keys: Mapping[str, Kind[Any]]
+    required: tuple[str, ...] = ()
+    faults: Callable[[Mapping[str, Any]], Iterator[Within]] = field(default=lambda _: iter(()))
+
+    @property
+    def words(self) -> str:
+        return f"a mapping with the keys {', '.join(self.keys)}"
+
+    @property
+    def nesting(self) -> int:
+        return 1 + max(kind.nesting for kind in self.keys.values())
+
+    def read(self, raw: object) -> T:
+        if not isinstance(raw, Mapping):
+            raise Unfit(f"{quoted(raw)} is not a mapping")
+        values: dict[str, Any] = {}
+        found: list[Within] = []
+        for name, value in raw.items():
+            # As everywhere in the file, a key set to nothing counts as not given.
+            if name in self.keys and value is None:
+                continue
+            try:
+                values[name] = self._kind(name).read(value)
+            except UnfitWithin as unfit:
+                found += [each.below(name) for each in unfit.faults]
+            except Unfit as unfit:
+                found.append(Within(at=str(name), wrong=unfit.wrong, right=self._advice(name)))
+        missing = [name for name in self.required if name not in raw]
+        found += [Within(at=name, wrong="the key is missing", right=self._advice(name)) for name in missing]
+        found += () if found else self.faults(values)
+        if found:
+            raise UnfitWithin(found)
+        return self.make(**values)
+
+    def _kind(self, name: str) -> Kind[Any]:
+        if name not in self.keys:
+            raise Unfit("there is no such key")
+        return self.keys[name]
+
+    def _advice(self, name: str) -> str:
+        if name in self.keys:
+            return f"give {self.keys[name].words}"
+        return suggestion(name, self.keys, f"there are {', '.join(self.keys)}")
+
+    def show(self, value: T) -> dict[str, Any]:
+        held = {name: getattr(value, name) for name in self.keys}
+        return {name: self.keys[name].show(each) for name, each in held.items() if each is not None}
+
+
+def _read_each(kind: Kind[T], raws: Mapping[str, object], place: Callable[[str], str] = str) -> dict[str, T]:
     """Read every entry, and tell of all the unfit ones at once."""
     values: dict[str, T] = {}
-    wrongs = []
+    wrongs: list[str] = []
+    within: list[Within] = []
     for name, raw in raws.items():
         try:
             values[str(name)] = kind.read(raw)
+        except UnfitWithin as unfit:
+            within += [each.below(place(name)) for each in unfit.faults]
         except Unfit as unfit:
             wrongs.append(f"{name}: {unfit.wrong}")
+            within.append(Within(at=place(name), wrong=unfit.wrong, right=f"give {kind.words}"))
+    if within and kind.nesting:  # faults that have keys of their own
+        raise UnfitWithin(within)
     if wrongs:
         raise Unfit(", ".join(wrongs))
     return values
+
+
+def _nth(name: str) -> str:
+    return f"[{name.removeprefix('item ')}]"
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

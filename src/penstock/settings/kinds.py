@@ -24,6 +24,11 @@ class Kind(Generic[T]):
     """How one key's value is read, checked and shown."""
 
     @property
+    def nesting(self) -> int:
+        """How many lists and mappings may stand inside one another; deeper ones are not looked into."""
+        return 0
+
+    @property
     def words(self) -> str:
         """What the kind takes, as it follows the words "give" and "type"."""
         raise NotImplementedError

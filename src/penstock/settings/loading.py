@@ -8,7 +8,7 @@ from penstock.settings.environment import from_environment
 from penstock.settings.fields import REQUIRED, Branch, Leaf, leaves, marks
 from penstock.settings.flags import from_flags
 from penstock.settings.given import Given
-from penstock.settings.problems import ConfigurationError, Problem, Unfit
+from penstock.settings.problems import ConfigurationError, Problem, Unfit, UnfitWithin
 from penstock.settings.rules import broken_rules, derive
 from penstock.settings.tree import Settings
 from penstock.settings.yaml_file import from_file
@@ -52,6 +52,12 @@ class _Gathering:
         try:
             raw = kind.split(given.raw) if given.written and isinstance(given.raw, str) else given.raw
             self._values[given.key] = kind.read(raw)
+        except UnfitWithin as unfit:
+            for each in unfit.faults:
+                inner = each.below(given.key)
+                self._problems.append(
+                    Problem(key=inner.at, source=given.source, wrong=each.wrong, right=each.right)
+                )
         except Unfit as unfit:
             self._refuse(given, unfit.wrong, f"give {kind.words}")
         else:

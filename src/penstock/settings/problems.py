@@ -37,6 +37,28 @@ class Unfit(Exception):
         self.wrong = wrong
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """One fault inside a value: where in it, what is wrong, what would be right."""
+
+    at: str
+    wrong: str
+    right: str
+
+    def below(self, place: str) -> "Within":
+        """The same fault as seen from one level up."""
+        joint = "" if self.at.startswith("[") or not self.at else "."
+        return Within(at=f"{place}{joint}{self.at}", wrong=self.wrong, right=self.right)
+
+
+class UnfitWithin(Unfit):
+    """A value made of several of which some are refused; each is told by its own key."""
+
+    def __init__(self, faults: Iterable[Within]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(", ".join(f"{each.at}: {each.wrong}" for each in self.faults))
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name the writer most likely meant, if one is near enough to say so."""
     found = get_close_matches(name, list(known), n=1, cutoff=0.6)

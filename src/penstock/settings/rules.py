@@ -1,9 +1,12 @@
 """Rules between keys: what each value alone cannot show."""
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from penstock.settings.addresses import RedisServer, redis_server
+from penstock.settings.collections import DeclaredCollection, in_collections
 from penstock.settings.durations import format_duration
 from penstock.settings.given import Given
 from penstock.settings.problems import Problem
@@ -120,6 +123,28 @@ def _differ(one: RedisServer, other: RedisServer, *names: str) -> str | None:
     return f"the two name different servers or accounts ({', '.join(unlike)})" if unlike else None
 
 
+def _files_too_large(settings: Settings) -> str | None:
+    most = settings.limits.file_bytes
+
+    def wrong(collection: DeclaredCollection) -> str | None:
+        mine = collection.limits.file_bytes
+        return None if mine is None or mine <= most else f"limits.file_bytes is {mine:,}, more than {most:,}"
+
+    return in_collections(settings.collections, wrong)
+
+
+def _sources_in_data(settings: Settings) -> str | None:
+    data = Path(os.path.abspath(settings.data))
+
+    def wrong(collection: DeclaredCollection) -> str | None:
+        for number, source in enumerate(collection.sources, 1):
+            if Path(os.path.abspath(source.path)).is_relative_to(data):
+                return f"sources[{number}].path lies in the data folder"
+        return None
+
+    return in_collections(settings.collections, wrong)
+
+
 def _against_section(key: str, *names: str) -> tuple[Rule, Rule]:
     """The rules that keep redis.url and a queue's URL from contradicting one key of the section."""
 
@@ -199,6 +224,16 @@ RULES = (
         wrong=lambda _: "both are given",
         must="must not be given together with worker.backoff",
         contradiction=True,
+    ),
+    Rule(
+        keys=("collections", "limits.file_bytes"),
+        wrong=_files_too_large,
+        must="must not ask for larger files than limits.file_bytes allows",
+    ),
+    Rule(
+        keys=("collections", "data"),
+        wrong=_sources_in_data,
+        must="must name folders outside the data folder as sources",
     ),
     *_against_section("redis.addr", "host", "port"),
     *_against_section("redis.username", "username"),

@@ -2,6 +2,7 @@
 
 # ruff: noqa: RUF009 -- setting(), documented() and section() return dataclass fields, not shared values.
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from penstock.settings.addresses import (
     RedisServer,
     redis_server,
 )
+from penstock.settings.collections import FILE_BYTES_MAX, Collections, DeclaredCollection
 from penstock.settings.compound import ListOf
 from penstock.settings.fields import documented, section, setting, shown
 from penstock.settings.masking import Secret
@@ -145,6 +147,8 @@ class Limits:
     payload_bytes: int = setting(Size(1 << 30), "1MiB", "Bytes of one job's payload.")
     metadata_bytes: int = setting(Size(1 << 30), "64KiB", "Bytes of one job's metadata.")
     bulk: int = setting(Whole(1, 1_000_000), 10_000, "Jobs in one bulk submit.")
+    file_bytes: int = setting(Size(FILE_BYTES_MAX), "512MiB", "Bytes of one file.")
+    folder_files: int = setting(Whole(1, 10_000_000), 100_000, "Files found in one folder.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +195,9 @@ class Settings:
     sqlite: Sqlite = section(Sqlite)
     retention: Retention = section(Retention)
     limits: Limits = section(Limits)
+    collections: Mapping[str, DeclaredCollection] = setting(
+        Collections(), {}, "Collections that are there from the start, each as its own page describes."
+    )
 
     def as_shown(self) -> dict[str, Any]:
         """The whole tree as a person would write it, passwords masked."""

@@ -8,6 +8,7 @@ Only what the tree declares is followed, so aliases can neither loop nor multipl
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from penstock.settings.kinds import Quoted
 from penstock.settings.problems import Problem
 
 BYTES_MAX = 1 << 20
+NODES_MAX = 20_000
+"""Items of one value; aliases can write a large number of them in a few lines."""
 WHOLE_FILE = "(whole file)"
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -124,14 +127,20 @@ class _Reader:
             yield from self._value(key, name, value)
 
     def _value(self, key: str, name: yaml.Node, value: yaml.Node) -> Iterator[Given | Problem]:
-        for tagged in (value, *_children(value)):
+        levels = max(1, leaves(self._tree)[key].declared.kind.nesting)
+        nodes = list(islice(_inside(value, levels), NODES_MAX + 1))
+        if len(nodes) > NODES_MAX:
+            yield self.problem(key, _line(name), f"the value holds more than {NODES_MAX} items", "write less")
+            return
+        for tagged in nodes:
             if tagged.tag not in _TAGS:
                 yield self.problem(key, _line(tagged), "the value has a tag", "write plain YAML without tags")
                 return
-        names = [_name(entry) for entry, _ in value.value] if isinstance(value, yaml.MappingNode) else []
-        for twice in sorted({each for each in names if names.count(each) > 1}):
-            yield self.problem(key, _line(value), f"{twice!r} is given twice", "keep one of the two")
-        yield Given(key=key, source=self._source(_line(name)), raw=_raw(value), written=False)
+        for mapping in nodes:
+            for twice in _repeated_names(mapping):
+                yield self.problem(key, _line(mapping), f"{twice!r} is given twice", "keep one of the two")
+        raw = _raw(value, levels)
+        yield Given(key=key, source=self._source(_line(name)), raw=raw, written=False)
 
     def _repeated(self, key: str, node: yaml.Node, first: int) -> Problem:
         return self.problem(
@@ -161,18 +170,26 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
-def _raw(node: yaml.Node) -> object:
-    """A value as text, a list of texts or a mapping of texts; what is nested deeper only keeps its shape."""
+def _inside(node: yaml.Node, levels: int) -> Iterator[yaml.Node]:
+    """The node and what is below it, so many levels deep: an alias to itself ends there too."""
+    yield node
+    if levels:
+        for child in _children(node):
+            yield from _inside(child, levels - 1)
+
+
+def _repeated_names(node: yaml.Node) -> list[str]:
+    names = [_name(entry) for entry, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+    return sorted({each for each in names if names.count(each) > 1})
+
+
+def _raw(node: yaml.Node, levels: int) -> object:
+    """A value as text, or lists and mappings of text; what is nested deeper only keeps its shape."""
     if isinstance(node, yaml.MappingNode):
-        return {_name(name): _item(value) for name, value in node.value}
+        return {_name(name): _raw(value, levels - 1) for name, value in node.value} if levels else {}
     if isinstance(node, yaml.SequenceNode):
-        return [_item(item) for item in node.value]
-    return _item(node)
-
-
-def _item(node: yaml.Node) -> object:
+        return [_raw(item, levels - 1) for item in node.value] if levels else []
     if _is_null(node):
         return None
-    if isinstance(node, yaml.ScalarNode):
-        return str(node.value) if node.style is None else Quoted(node.value)
-    return [] if isinstance(node, yaml.SequenceNode) else {}
+    style = node.style if isinstance(node, yaml.ScalarNode) else None
+    return str(node.value) if style is None else Quoted(node.value)

@@ -1,0 +1,165 @@
+"""Collections as they are declared: how documents are cut, how large they may be, where they come from."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.model.collections import name_fault
+from penstock.model.payloads import DEPTH_MAX
+from penstock.settings.compound import ListOf, MapOf, Record
+from penstock.settings.kinds import quoted
+from penstock.settings.numbers import Size, Switch, Whole
+from penstock.settings.problems import UnfitWithin, Within
+from penstock.settings.texts import Folder, Text
+
+DEPTH = 10
+FILE_BYTES_MAX = 1 << 40
+PAGES_MAX = 1_000_000
+CHUNK_TOKENS_MAX = 8192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFolder:
+    """A user's own folder, which is only read."""
+
+    path: Path
+    patterns: tuple[str, ...] = ()
+    """Empty takes every file."""
+    ignore_patterns: tuple[str, ...] = ()
+    recursive: bool = True
+    recursive_depth: int | None = None
+    watch: bool = True
+
+    @property
+    def depth(self) -> int:
+        """How many levels below the folder are entered."""
+        if not self.recursive:
+            return 0
+        return DEPTH if self.recursive_depth is None else self.recursive_depth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecipeChoice:
+    """What a collection wants otherwise than usual when its documents are made into vectors."""
+
+    chunk_tokens: int | None = None
+    overlap_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionLimits:
+    """What a collection takes less of than the program as a whole."""
+
+    file_bytes: int | None = None
+    pages: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredCollection:
+    """One collection of the configuration, without its name."""
+
+    description: str = ""
+    recipe: RecipeChoice = RecipeChoice()
+    limits: CollectionLimits = CollectionLimits()
+    sources: tuple[SourceFolder, ...] = ()
+
+
+class _Description(Text):
+    """Text that may be empty: that is what the default says."""
+
+    def read(self, raw: object) -> str:
+        return "" if raw == "" else Text.read(self, raw)
+
+
+def _source_faults(values: Mapping[str, Any]) -> Iterator[Within]:
+    if values.get("recursive") is False and values.get("recursive_depth"):
+        yield Within(at="recursive_depth", wrong="recursive is false beside it", right="keep one of the two")
+
+
+def _recipe_faults(values: Mapping[str, Any]) -> Iterator[Within]:
+    chunk, overlap = values.get("chunk_tokens"), values.get("overlap_tokens")
+    if chunk is not None and overlap is not None and overlap * 2 > chunk:
+        yield Within(
+            at="overlap_tokens",
+            wrong=f"{overlap} is more than half of chunk_tokens, which is {chunk}",
+            right=f"give at most {chunk // 2}",
+        )
+
+
+def _collection_faults(values: Mapping[str, Any]) -> Iterator[Within]:
+    seen: dict[Path, int] = {}
+    for number, source in enumerate(values.get("sources", ()), 1):
+        first = seen.setdefault(source.path.absolute(), number)
+        if first != number:
+            yield Within(
+                at=f"sources[{number}].path",
+                wrong=f"it is the folder of sources[{first}] again",
+                right="keep one of the two",
+            )
+
+
+SOURCE = Record(
+    make=SourceFolder,
+    keys={
+        "path": Folder(),
+        "patterns": ListOf(Text()),
+        "ignore_patterns": ListOf(Text()),
+        "recursive": Switch(),
+        "recursive_depth": Whole(0, DEPTH_MAX),
+        "watch": Switch(),
+    },
+    required=("path",),
+    faults=_source_faults,
+)
+RECIPE = Record(
+    make=RecipeChoice,
+    keys={"chunk_tokens": Whole(16, CHUNK_TOKENS_MAX), "overlap_tokens": Whole(0, CHUNK_TOKENS_MAX)},
+    faults=_recipe_faults,
+)
+LIMITS = Record(
+    make=CollectionLimits, keys={"file_bytes": Size(FILE_BYTES_MAX), "pages": Whole(1, PAGES_MAX)}
+)
+COLLECTION = Record(
+    make=DeclaredCollection,
+    keys={"description": _Description(), "recipe": RECIPE, "limits": LIMITS, "sources": ListOf(SOURCE)},
+    faults=_collection_faults,
+)
+
+
+class Collections(MapOf[DeclaredCollection]):
+    """The collections by name; one that is declared with nothing has every default."""
+
+    def __init__(self) -> None:
+        super().__init__(COLLECTION)
+
+    @property
+    def words(self) -> str:
+        return "a mapping from collections' names to mappings with " + ", ".join(COLLECTION.keys)
+
+    def read(self, raw: object) -> Mapping[str, DeclaredCollection]:
+        if not isinstance(raw, Mapping):
+            return MapOf.read(self, raw)
+        faults = [
+            Within(at=quoted(name).strip("'"), wrong=wrong, right="rename it")
+            for name in raw
+            if (wrong := name_fault(str(name)))
+        ]
+        # The keys of collections with a wrong name are looked at too: all faults are told at once.
+        try:
+            values = MapOf.read(self, {name: {} if each is None else each for name, each in raw.items()})
+        except UnfitWithin as unfit:
+            faults += unfit.faults
+        if faults:
+            raise UnfitWithin(faults)
+        return values
+
+
+def in_collections(
+    collections: Mapping[str, DeclaredCollection], wrong: Callable[[DeclaredCollection], str | None]
+) -> str | None:
+    """The first fault a rule finds, with the collection it is in."""
+    for name, each in collections.items():
+        if told := wrong(each):
+            return f"{name}: {told}"
+    return None
