@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,12 +18,6 @@ from tests.support.jobs import a_job
 WORKER = "worker"
 
 
-class _Asked(TypedDict):
-    idle: bool
-    now: float
-    rules: Rules
-
-
 @dataclass(frozen=True)
 class Submit:
     """New jobs: tenant and priority of each; mostly one lane, at times two or three."""
@@ -33,7 +26,7 @@ class Submit:
 
 
 @dataclass(frozen=True)
-class Claim:
+class Turn:
     """A claim, and what becomes of all that runs then."""
 
     limit: int
@@ -43,7 +36,7 @@ class Claim:
 
 lanes = st.lists(st.sampled_from([("a", 5)] * 6 + [("a", 9), ("b", 5)]), min_size=1, max_size=12)
 claims = st.builds(
-    Claim,
+    Turn,
     limit=st.sampled_from([1, 1, 2, 3, 9, 40]),
     idle=st.booleans(),
     fate=st.sampled_from(["stays", "released", "died"]),
@@ -65,7 +58,7 @@ def remembered(db: sqlite3.Connection) -> list[tuple[object, ...]]:
 
 
 @given(steps=steps, every=st.sampled_from([0, 1, 2, 3, 10]))
-def test_the_short_way_is_the_long_way(steps: list[Submit | Claim], every: int) -> None:
+def test_the_short_way_is_the_long_way(steps: list[Submit | Turn], every: int) -> None:
     """C6: both ways hand out the same jobs in the same order, and leave the same turns and counts behind."""
     rules = Rules(longest_waiting_every=every)
     with a_table() as short, a_table() as long:
@@ -77,9 +70,9 @@ def test_the_short_way_is_the_long_way(steps: list[Submit | Claim], every: int) 
                 continue
             made = remembered(long)[-1][0]
             assert isinstance(made, int)
-            asked = _Asked(idle=step.idle, now=float(now), rules=rules)
-            ours = claiming.claim(short, WORKER, step.limit, **asked)
-            theirs = claiming.claim_by_rule(long, WORKER, step.limit, claims=made, **asked)
+            asked = claiming.Claim(worker=WORKER, limit=step.limit, idle=step.idle, now=now, rules=rules)
+            ours = claiming.claim(short, asked)
+            theirs = claiming.claim_by_rule(long, asked, claims=made)
             assert [row.queue_id for row in ours.rows] == [row.queue_id for row in theirs.rows]
             assert (ours.until, ours.alone) == (theirs.until, theirs.alone)
             assert remembered(short) == remembered(long)

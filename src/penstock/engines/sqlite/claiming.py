@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from penstock.engines.sqlite.picking import PARKED_MAX, Picker, Row, closed_now, find_suspect
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
+from penstock.model.errors import ErrorReport
+from penstock.model.jobs import JobId, Lease
 from penstock.model.payloads import ItemType
 from penstock.model.rules import Rules
 
@@ -33,6 +36,14 @@ class _State(NamedTuple):
 
 
 @dataclass(slots=True)
+class Leased:
+    """Leases on claimed rows, and the rows nobody can read, with the token of their attempt."""
+
+    leases: list[Lease] = field(default_factory=list)
+    unfit: list[tuple[JobId, int, ErrorReport]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Taken:
     """What a claim leased, and until when each lease lasts."""
 
@@ -41,50 +52,61 @@ class Taken:
     alone: bool = False
     more: bool = False
     """It stopped early to keep the write lock short; ask again at once."""
+    leased: Leased | None = None
+    """The rows as values, once somebody has read them."""
 
 
-def claim(db: sqlite3.Connection, worker: str, limit: int, *, idle: bool, now: float, rules: Rules) -> Taken:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Who asks for how much."""
+
+    worker: str
+    limit: int
+    idle: bool
+    now: float
+    rules: Rules
+    chosen: Callable[[Taken], None] = lambda taken: None
+    """Told what is about to be leased, so that it can be read meanwhile; it counts only once all is done."""
+
+
+def claim(db: sqlite3.Connection, asked: Claim) -> Taken:
     """Lease up to `limit` jobs to a worker."""
-    if limit < 1:
+    if asked.limit < 1:
         return Taken([], {})
     state = _State._make(db.execute(sql("claim_state")).fetchone())
-    if not state.held_back and not rules.tenant_limit and not (idle and state.suspects):
+    if not state.held_back and not asked.rules.tenant_limit and not (asked.idle and state.suspects):
         if state.rank is None:
             return Taken([], {})
         if state.one_lane:
-            return _take(db, _first_of_lane(db, state, limit, rules), worker, now, rules)
-    return claim_by_rule(db, worker, limit, idle=idle, now=now, rules=rules, claims=state.claims)
+            return _take(db, _first_of_lane(db, state, asked), asked)
+    return claim_by_rule(db, asked, claims=state.claims)
 
 
-def claim_by_rule(
-    db: sqlite3.Connection, worker: str, limit: int, *, idle: bool, now: float, rules: Rules, claims: int
-) -> Taken:
-    """The long way, right for every queue."""
-    closed = closed_now(db, rules)
+def claim_by_rule(db: sqlite3.Connection, asked: Claim, *, claims: int) -> Taken:
+    """The long way, right for every queue; `claims` were made before."""
+    closed = closed_now(db, asked.rules)
     if closed.everything:
         return Taken([], {})
-    if idle and (suspect := find_suspect(db, closed)) is not None:
-        return _take(db, [suspect], worker, now, rules, alone=True)
-    picker = Picker(db, closed, limit, claims=claims, every=rules.longest_waiting_every)
-    rows = list(picker.pick(limit))
+    if asked.idle and (suspect := find_suspect(db, closed)) is not None:
+        return _take(db, [suspect], asked, alone=True)
+    picker = Picker(db, closed, asked.limit, claims=claims, every=asked.rules.longest_waiting_every)
+    rows = list(picker.pick(asked.limit))
     picker.remember()
-    taken = _take(db, rows, worker, now, rules)
+    taken = _take(db, rows, asked)
     taken.more = picker.parked >= PARKED_MAX
     return taken
 
 
-def claim_any(
-    db: sqlite3.Connection, worker: str, limit: int, *, idle: bool, now: float, rules: Rules
-) -> Taken:
+def claim_any(db: sqlite3.Connection, asked: Claim) -> Taken:
     """The same where a row holds bytes that are no text: it is read all the same, to be refused."""
     try:
-        return claim(db, worker, limit, idle=idle, now=now, rules=rules)
+        return claim(db, asked)
     except sqlite3.OperationalError as error:
         if "UTF-8" not in str(error):
             raise
     db.text_factory = lambda data: data.decode(errors="surrogateescape")
     try:
-        return claim(db, worker, limit, idle=idle, now=now, rules=rules)
+        return claim(db, asked)
     finally:
         db.text_factory = str
 
@@ -95,25 +117,26 @@ def any_suspect(db: sqlite3.Connection, rules: Rules) -> bool:
     return not closed.everything and find_suspect(db, closed) is not None
 
 
-def _first_of_lane(db: sqlite3.Connection, state: _State, limit: int, rules: Rules) -> list[Row]:
-    where = {"rank": state.rank, "tenant": state.tenant, "created": "", "row": -1, "limit": limit}
+def _first_of_lane(db: sqlite3.Connection, state: _State, asked: Claim) -> list[Row]:
+    where = {"rank": state.rank, "tenant": state.tenant, "created": "", "row": -1, "limit": asked.limit}
     rows = list(map(Row._make, db.execute(sql("claim_lane"), where)))
-    every = rules.longest_waiting_every
+    every = asked.rules.longest_waiting_every
     # Two claims in a row are not both for the longest-waiting job, unless all are.
     if not every or any((state.claims + number) % every for number in (1, 2)[: len(rows)]):
         db.execute(sql("claim_turned"), (state.rank, state.tenant))
     return rows
 
 
-def _take(
-    db: sqlite3.Connection, rows: list[Row], worker: str, now: float, rules: Rules, *, alone: bool = False
-) -> Taken:
+def _take(db: sqlite3.Connection, rows: list[Row], asked: Claim, *, alone: bool = False) -> Taken:
     if not rows:
         return Taken([], {})
-    stamp = iso(now)
+    rules, now = asked.rules, asked.now
     until = {kind: now + rules.lease_for(ItemType(kind)) for kind in {row.item_type for row in rows}}
+    taken = Taken(rows, until, alone)
+    asked.chosen(taken)
     for kind, at in until.items():
         chosen = json.dumps([row.rowid for row in rows if row.item_type == kind])
-        db.execute(sql("claim_take"), {"until": iso(at), "worker": worker, "now": stamp, "rows": chosen})
+        where = {"until": iso(at), "worker": asked.worker, "now": iso(now), "rows": chosen}
+        db.execute(sql("claim_take"), where)
     db.execute(sql("claim_counted"), (len(rows),))
-    return Taken(rows, until, alone)
+    return taken

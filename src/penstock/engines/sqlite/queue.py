@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import socket
 import sqlite3
@@ -9,11 +11,11 @@ from collections.abc import Sequence
 
 from penstock.engines.sqlite import claiming, minding, settling, submitting
 from penstock.engines.sqlite.access import Access
-from penstock.engines.sqlite.rows import lease_of
+from penstock.engines.sqlite.claiming import Claim, Leased, Taken
+from penstock.engines.sqlite.rows import leases_of
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
 from penstock.engines.system.processes import identity
-from penstock.model.errors import ErrorReport, Refused
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import Done, Outcome
 
@@ -42,27 +44,39 @@ class SqliteQueue:
         return await self._store.change(work) if entries else []
 
     async def claim(self, worker: WorkerId, limit: int, *, idle: bool = True) -> list[Lease]:
-        """Lease up to `limit` ready jobs."""
-        taken = await self._store.change(
-            lambda db: claiming.claim_any(
-                db, worker, limit, idle=idle, now=self._clock.now(), rules=self._rules
+        """Lease up to `limit` ready jobs.
+
+        The rows are read as values on this loop while the writing thread leases them and waits for the disk.
+        """
+        loop = asyncio.get_running_loop()
+
+        def read(taken: Taken) -> None:
+            taken.leased = leases_of(taken, worker)
+
+        def chosen(taken: Taken) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for the answer
+                loop.call_soon_threadsafe(read, taken)
+
+        def work(db: sqlite3.Connection) -> Taken:
+            asked = Claim(
+                worker=worker,
+                limit=limit,
+                idle=idle,
+                now=self._clock.now(),
+                rules=self._rules,
+                chosen=chosen,
             )
-        )
-        leases: list[Lease] = []
-        unfit: list[tuple[str, int, ErrorReport]] = []
-        for row in taken.rows:
-            try:
-                leases.append(lease_of(row, worker, taken.until[row.item_type], alone=taken.alone))
-            except Refused as fault:
-                unfit.append((row.queue_id, row.token + 1, fault.report()))
-            except (TypeError, ValueError) as error:  # a value of a kind no row of ours ever has
-                report = ErrorReport(code="ERR_PAYLOAD_INVALID", message=f"the row cannot be read: {error}")
-                unfit.append((row.queue_id, row.token + 1, report))
-        if unfit:
-            await self._store.change(lambda db: settling.refuse(db, unfit, self._clock.now(), self._rules))
-        if taken.more or unfit:
+            return claiming.claim_any(db, asked)
+
+        taken = await self._store.change(work)
+        leased = taken.leased or Leased()  # nothing was chosen
+        if leased.unfit:
+            await self._store.change(
+                lambda db: settling.refuse(db, leased.unfit, self._clock.now(), self._rules)
+            )
+        if taken.more or leased.unfit:
             self._store.ring()
-        return leases
+        return leased.leases
 
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.engines.sqlite.claiming import Leased, Taken
 from penstock.engines.sqlite.picking import Row
 from penstock.engines.sqlite.times import seconds, seconds_or_none
 from penstock.model.batches import Batch
@@ -97,6 +98,20 @@ def lease_of(row: Row, worker: WorkerId, until: float, *, alone: bool) -> Lease:
         bool(row.delete_first),
         alone,
     )
+
+
+def leases_of(taken: Taken, worker: WorkerId) -> Leased:
+    """The leases on claimed rows; what cannot be read is told apart, each with its reason."""
+    found = Leased()
+    for row in taken.rows:
+        try:
+            found.leases.append(lease_of(row, worker, taken.until[row.item_type], alone=taken.alone))
+        except Refused as fault:
+            found.unfit.append((row.queue_id, row.token + 1, fault.report()))
+        except (TypeError, ValueError) as error:  # a value of a kind no row of ours ever has
+            report = ErrorReport(code="ERR_PAYLOAD_INVALID", message=f"the row cannot be read: {error}")
+            found.unfit.append((row.queue_id, row.token + 1, report))
+    return found
 
 
 def worker_of(row: tuple[Any, ...], dead_before: float) -> WorkerSeen:
