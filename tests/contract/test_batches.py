@@ -40,6 +40,17 @@ async def test_a_new_batch_is_open_and_empty(batches: Batches, clock: FakeClock)
     )
 
 
+async def test_a_parent_that_runs_again_finds_its_batch(queue: Queue, batches: Batches) -> None:
+    """C17: a parent's batch carries its id; opening it again neither doubles nor empties it."""
+    batch = await batches.open_batch("folder-job")
+    await queue.submit([a_job()], batch=batch)
+
+    again = await batches.open_batch("folder-job")
+
+    assert again == batch == "folder-job"
+    assert await counts(batches, batch) == (1, 0, 0)
+
+
 async def test_children_are_counted_as_they_end(queue: Queue, batches: Batches, clock: FakeClock) -> None:
     """C17: each end moves one child; the batch ends with the last, when it was sealed before."""
     batch = await batches.open_batch()

@@ -12,7 +12,10 @@ class Batches(Protocol):
     """Children join a batch by `Queue.submit(..., batch=...)`."""
 
     async def open_batch(self, parent: str | None = None) -> BatchId:
-        """A new batch that children may join (C17)."""
+        """A batch that children may join (C17).
+
+        A parent has one batch under its own id: opening it again gives the same.
+        """
         ...
 
     async def seal_batch(self, batch: BatchId) -> Batch:

@@ -106,8 +106,8 @@ class SqliteDesk:
         return await self._store.look(_pauses)
 
     async def open_batch(self, parent: str | None = None) -> BatchId:
-        """A new batch that children may join."""
-        batch = BatchId(new_job_id(self._clock.now()))
+        """A batch that children may join; a parent has one, under its own id."""
+        batch = BatchId(parent or new_job_id(self._clock.now()))
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(sql("batch_open"), (batch, parent, iso(self._clock.now())))
