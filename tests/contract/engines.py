@@ -12,6 +12,7 @@ from penstock.engines.sqlite import open_sqlite
 from penstock.model.jobs import JobId
 from penstock.model.rules import Rules
 from penstock.ports.batches import Batches
+from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
@@ -29,6 +30,9 @@ class Store(Database, Protocol):
 
     @property
     def batches(self) -> Batches: ...
+
+    @property
+    def catalogue(self) -> Catalogue: ...
 
     def abandon(self) -> None:
         """Drop everything at once, as a crash would."""

@@ -133,6 +133,7 @@ class Document:
     identity: str
     name: str
     state: DocumentState
+    collection_name: str = ""
     branch: str = "main"
     title: str | None = None
     media: str | None = None
@@ -209,6 +210,8 @@ class DebtKind(StrEnum):
     PURGE_VERSION = "purge_version"
     PURGE_DOCUMENT = "purge_document"
     PURGE_GENERATION = "purge_generation"
+    FREE_BLOB = "free_blob"
+    """Bytes nothing refers to any more are let go."""
     MOVE = "move"
     """A file of our own folders goes to processed or failed."""
     REBUILD = "rebuild"

@@ -79,6 +79,10 @@ class Shelves(Protocol):
         """A generation that is not yet purged."""
         ...
 
+    def is_building(self, generation: GenerationId) -> bool:
+        """Is it the one being built beside its collection's answering one?"""
+        ...
+
     def open_generation(self, collection: CollectionId, recipe_json: str) -> Generation:
         """The generation being built beside, of this recipe; joins an open one of the same recipe."""
         ...
@@ -239,6 +243,10 @@ class Catalogue(Protocol):
         """Which of these texts have their vector already."""
         ...
 
+    async def unbuilt(self, generation: GenerationId, *, after: str = "", limit: int = 100) -> list[Document]:
+        """Documents readers see whose bytes are not in this generation yet, by identity as `documents`."""
+        ...
+
     async def counts(self, collection: CollectionId) -> Mapping[str, int]:
         """How many documents by state, and how many `chunks` readers can see."""
         ...
@@ -253,4 +261,12 @@ class Catalogue(Protocol):
 
     async def purge(self, debt: Debt, *, limit: int = 1000) -> bool:
         """Do a portion of a purge; True when nothing of it is left and the debt is paid (K15)."""
+        ...
+
+    async def sweep(self, *, limit: int = 1000) -> int:
+        """Forget vectors and parses that nothing has used for a week; how many went."""
+        ...
+
+    async def blob_in_use(self, blob: BlobId) -> bool:
+        """Does a version or a kept parse need these bytes?"""
         ...

@@ -12,6 +12,7 @@ from penstock.model.errors import Refused
 from penstock.model.payloads import ItemType
 from penstock.model.rules import Backoff, Rules
 from penstock.ports.batches import Batches
+from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
@@ -30,6 +31,8 @@ class Store(Database, Protocol):
     def desk(self) -> Desk: ...
     @property
     def batches(self) -> Batches: ...
+    @property
+    def catalogue(self) -> Catalogue: ...
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from penstock.engines.sqlite.catalogue import SqliteCatalogue
 from penstock.engines.sqlite.checkpoint import PAGES, Checkpointer
 from penstock.engines.sqlite.connection import Synchronous, connect, prepare
 from penstock.engines.sqlite.desk import SqliteDesk
@@ -67,6 +68,7 @@ class SqliteStore:
         self.queue = SqliteQueue(self)
         self.desk = SqliteDesk(self)
         self.batches = self.desk
+        self.catalogue = SqliteCatalogue(self)
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Run `work` in a transaction; its result after the commit."""

@@ -6,6 +6,11 @@ import sqlite3
 from collections.abc import Sequence
 
 from penstock.engines.sqlite import settling, submitting
+from penstock.engines.sqlite.debts import SqliteDebts
+from penstock.engines.sqlite.documents import SqliteDocuments
+from penstock.engines.sqlite.kept import SqliteKept
+from penstock.engines.sqlite.shelves import SqliteShelves
+from penstock.engines.sqlite.stages import SqliteStages
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
 from penstock.model.errors import LeaseLost
@@ -51,3 +56,28 @@ class SqliteTransaction:
         seq = int(self._db.execute(sql("event_number"), (user,)).fetchone()[0])
         self._db.execute(sql("event_append"), (user, seq, iso(self._now), event.type, encode_event(event)))
         return seq
+
+    @property
+    def shelves(self) -> SqliteShelves:
+        """Collections and their generations."""
+        return SqliteShelves(self._db, self._now)
+
+    @property
+    def documents(self) -> SqliteDocuments:
+        """Documents, versions and chunks."""
+        return SqliteDocuments(self._db, self._now, self._rules)
+
+    @property
+    def stages(self) -> SqliteStages:
+        """The steps of document jobs."""
+        return SqliteStages(self._db, self._now)
+
+    @property
+    def kept(self) -> SqliteKept:
+        """Results that are never paid for twice."""
+        return SqliteKept(self._db, self._now)
+
+    @property
+    def debts(self) -> SqliteDebts:
+        """What is owed."""
+        return SqliteDebts(self._db, self._now)

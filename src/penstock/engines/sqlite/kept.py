@@ -1,0 +1,62 @@
+"""Parses and vectors that were paid for once, on SQLite."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from array import array
+from collections.abc import Sequence
+
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso
+from penstock.model.catalogue import KeptParse
+from penstock.model.chunks import Vector
+from penstock.model.errors import Broken
+
+FLOAT_BYTES = 4
+
+
+class SqliteKept:
+    """The verbs inside a transaction."""
+
+    def __init__(self, db: sqlite3.Connection, now: float) -> None:
+        self._db = db
+        self._now = iso(now)
+
+    def keep_parse(self, parse: KeptParse) -> None:
+        """Remember a parse by its bytes and parser."""
+        self._db.execute(sql("parse_keep"), (parse.blob, parse.parser, parse.result, self._now))
+
+    def keep_vectors(self, model: str, vectors: Sequence[tuple[bytes, Vector]]) -> None:
+        """Remember vectors by text key (K12); one of another length or not finite raises Broken."""
+        if not vectors:
+            return
+        model_id, length = self._model(model, vectors[0][1])
+        for _, vector in vectors:
+            _check(vector, model, length)
+        rows = ((model_id, key, vector, self._now) for key, vector in vectors)
+        self._db.executemany(sql("embedding_keep"), rows)
+
+    def _model(self, name: str, first: Vector) -> tuple[int, int]:
+        row = self._db.execute(sql("model_find"), (name,)).fetchone()
+        if row is not None:
+            return row[0], row[1]
+        _check(first, name, len(first))
+        added = self._db.execute(sql("model_add"), (name, len(first))).fetchone()
+        return added[0], len(first)
+
+
+def _check(vector: Vector, model: str, length: int) -> None:
+    if not vector or len(vector) != length or length % FLOAT_BYTES:
+        raise Broken(f"a vector of {model} has {len(vector)} bytes where {length} are due")
+    if not math.isfinite(sum(array("f", vector))):
+        raise Broken(f"a vector of {model} holds a number that is not finite")
+
+
+def known_vectors(db: sqlite3.Connection, model: str, keys: Sequence[bytes]) -> set[bytes]:
+    """Which of these texts have their vector already."""
+    row = db.execute(sql("model_find"), (model,)).fetchone()
+    if row is None:
+        return set()
+    statement = sql("embedding_find")
+    return {key for key in keys if db.execute(statement, (row[0], key)).fetchone() is not None}

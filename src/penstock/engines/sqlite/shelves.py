@@ -1,0 +1,133 @@
+"""Collections and their generations, on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from penstock.engines.sqlite import words
+from penstock.engines.sqlite.debts import SqliteDebts
+from penstock.engines.sqlite.records import collection_of, generation_of
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso
+from penstock.model.catalogue import (
+    LOCAL_WORKSPACE,
+    Collection,
+    CollectionId,
+    DebtKind,
+    Generation,
+    GenerationId,
+    NewDebt,
+    WorkspaceId,
+)
+from penstock.model.errors import Broken, Refused
+from penstock.model.jobs import TenantId
+
+
+class SqliteShelves:
+    """The verbs inside a transaction."""
+
+    def __init__(self, db: sqlite3.Connection, now: float) -> None:
+        self._db = db
+        self._now = now
+        self._debts = SqliteDebts(db, now)
+
+    def workspace_of(self, tenant: TenantId) -> WorkspaceId:
+        """The workspace a tenant belongs to; an unknown one joins the local workspace."""
+        row = self._db.execute(sql("tenant_find"), (tenant,)).fetchone()
+        if row is not None:
+            return WorkspaceId(row[0])
+        self._db.execute(sql("tenant_join"), (tenant, LOCAL_WORKSPACE, iso(self._now)))
+        return LOCAL_WORKSPACE
+
+    def find(self, workspace: WorkspaceId, name: str) -> Collection | None:
+        """The collection by name (K16)."""
+        row = self._db.execute(sql("collection_find"), (workspace, name)).fetchone()
+        return None if row is None else collection_of(row)
+
+    def declare(
+        self, workspace: WorkspaceId, name: str, *, recipe_json: str, description: str = ""
+    ) -> Collection:
+        """Make it, with a first generation of this recipe; an existing one keeps its own recipe (K1)."""
+        found = self.find(workspace, name)
+        if found is not None:
+            return found
+        row = self._db.execute(
+            sql("collection_add"), (workspace, name, description, iso(self._now))
+        ).fetchone()
+        collection = CollectionId(row[0])
+        generation = self._new_generation(collection, recipe_json)
+        self._point(collection, generation, None)
+        made = self.find(workspace, name)
+        if made is None:
+            raise Broken(f"the collection {name} is not there right after it was made")
+        return made
+
+    def generation(self, generation: GenerationId) -> Generation | None:
+        """A generation that is not yet purged."""
+        row = self._db.execute(sql("generation_find"), (generation,)).fetchone()
+        return None if row is None else generation_of(row)
+
+    def is_building(self, generation: GenerationId) -> bool:
+        """Is it the one being built beside its collection's answering one?"""
+        return bool(self._db.execute(sql("generation_building"), (generation,)).fetchone()[0])
+
+    def open_generation(self, collection: CollectionId, recipe_json: str) -> Generation:
+        """The generation being built beside; an open one of another recipe is given up for it."""
+        answering, building = self._pointers(collection)
+        if building is not None:
+            open_one = self.generation(building)
+            if open_one is not None and open_one.recipe_json == recipe_json:
+                return open_one
+            self._forsake(building)
+        generation = self._new_generation(collection, recipe_json)
+        self._point(collection, answering, generation)
+        return Generation(id=generation, collection=collection, recipe_json=recipe_json)
+
+    def swap(self, collection: CollectionId) -> bool:
+        """Let the generation being built answer, if it is complete (K13); the old one's purge is owed."""
+        answering, building = self._pointers(collection)
+        if building is None:
+            return False
+        where = {"old": answering, "new": building}
+        seen, built = self._db.execute(sql("swap_counts"), where).fetchone()
+        if built < seen or self._db.execute(sql("swap_missing"), where).fetchone() is not None:
+            return False
+        self._point(collection, building, None)
+        self._forsake(answering)
+        return True
+
+    def abandon(self, collection: CollectionId) -> bool:
+        """Give up the generation being built; its purge is owed."""
+        answering, building = self._pointers(collection)
+        if building is None:
+            return False
+        self._point(collection, answering, None)
+        self._forsake(building)
+        return True
+
+    def remove(self, collection: CollectionId) -> None:
+        """Forget the name, and with it every document at once; all purges are owed."""
+        self._db.execute(sql("collection_remove"), (iso(self._now), collection))
+        for (generation,) in self._db.execute(sql("generation_list"), (collection,)).fetchall():
+            self._forsake(GenerationId(generation))
+
+    def _new_generation(self, collection: CollectionId, recipe_json: str) -> GenerationId:
+        row = self._db.execute(sql("generation_add"), (collection, recipe_json, iso(self._now))).fetchone()
+        generation = GenerationId(row[0])
+        words.make(self._db, generation)
+        return generation
+
+    def _point(
+        self, collection: CollectionId, answering: GenerationId, building: GenerationId | None
+    ) -> None:
+        where = {"collection": collection, "generation": answering, "building": building}
+        self._db.execute(sql("collection_point"), where)
+
+    def _pointers(self, collection: CollectionId) -> tuple[GenerationId, GenerationId | None]:
+        row = self._db.execute(sql("collection_pointers"), (collection,)).fetchone()
+        if row is None:
+            raise Refused(f"there is no collection {collection}", code="ERR_COLLECTION_UNKNOWN")
+        return GenerationId(row[0]), None if row[1] is None else GenerationId(row[1])
+
+    def _forsake(self, generation: GenerationId) -> None:
+        self._debts.owe(NewDebt(kind=DebtKind.PURGE_GENERATION, about=str(generation)))

@@ -1,0 +1,2 @@
+-- collection_remove (sqlite): forget a collection's name; nothing of it is seen any more.
+UPDATE collections SET removed_at = ?, revision = revision + 1 WHERE collection_id = ? AND removed_at IS NULL

@@ -1,0 +1,4 @@
+-- document_describe (sqlite): what parsing told about a document.
+UPDATE documents SET title = :title, media = :media, pages = :pages, metadata_json = :metadata, state = 'parsed',
+  error_stage = NULL, error_code = NULL, error_message = NULL, updated_at = :now
+WHERE number = :number

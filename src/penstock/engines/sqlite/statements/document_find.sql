@@ -1,0 +1,5 @@
+-- document_find (sqlite): a document by id, hidden or not.
+SELECT document_id, tenant_id, workspace_id, collection_id, source, identity, name, state, branch, title, media, blob, size,
+  version_id, chunks, pages, metadata_json, error_stage, error_code, error_message, hidden, created_at, updated_at,
+  collection
+FROM document_facts WHERE document_id = ?

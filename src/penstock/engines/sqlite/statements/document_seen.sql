@@ -1,0 +1,5 @@
+-- document_seen (sqlite): a workspace's document by id, unless it is hidden.
+SELECT document_id, tenant_id, workspace_id, collection_id, source, identity, name, state, branch, title, media, blob, size,
+  version_id, chunks, pages, metadata_json, error_stage, error_code, error_message, hidden, created_at, updated_at,
+  collection
+FROM document_facts WHERE document_id = :document AND workspace_id = :workspace AND NOT hidden

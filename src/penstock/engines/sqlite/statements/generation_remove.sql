@@ -1,0 +1,2 @@
+-- generation_remove (sqlite): a generation nothing is left of.
+DELETE FROM generations WHERE generation_id = ?
