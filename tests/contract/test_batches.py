@@ -297,3 +297,17 @@ async def test_counts_survive_a_crash_and_pruning(home: Home, store: Store, cloc
 
     ended = await seen(after.batches, batch)
     assert (ended.total, ended.done, ended.state) == (2, 2, BatchState.DONE)
+
+
+async def test_failed_children_are_told_and_no_others(queue: Queue, batches: Batches) -> None:
+    """C17: a batch names its own failures, as many as are asked for."""
+    batch, other = await batches.open_batch(), await batches.open_batch()
+    await queue.submit([a_job() for _ in range(3)], batch=batch)
+    await queue.submit([a_job()], batch=other)
+    await queue.submit([a_job()])
+    leases = await queue.claim(W1, 10)
+    await queue.settle([(leases[0], DONE), *((lease, Failed(an_error())) for lease in leases[1:])])
+
+    assert {job.id for job in await batches.failures(batch)} == {lease.job_id for lease in leases[1:3]}
+    assert [job.error for job in await batches.failures(batch, limit=1)] == [an_error()]
+    assert len(await batches.failures(other)) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from penstock.model.batches import Batch
-from penstock.model.jobs import BatchId
+from penstock.model.jobs import BatchId, Job
 
 
 class Batches(Protocol):
@@ -24,4 +24,8 @@ class Batches(Protocol):
 
     async def batch(self, batch: BatchId) -> Batch | None:
         """Its counts."""
+        ...
+
+    async def failures(self, batch: BatchId, *, limit: int = 100) -> list[Job]:
+        """Its children that failed and are still kept, newest first."""
         ...

@@ -132,6 +132,10 @@ class SqliteDesk:
         row = await self._store.look(lambda db: db.execute(sql("batch_find"), (batch,)).fetchone())
         return None if row is None else batch_of(row)
 
+    async def failures(self, batch: BatchId, *, limit: int = 100) -> list[Job]:
+        """Its children that failed and are still kept, newest first."""
+        return await self._store.look(lambda db: listing.failures(db, batch, limit))
+
     def _workers(self, db: sqlite3.Connection) -> list[WorkerSeen]:
         dead_before = self._clock.now() - self._rules.dead_after_seconds
         return [worker_of(row, dead_before) for row in db.execute(sql("worker_list")).fetchall()]

@@ -15,7 +15,7 @@ from itertools import islice
 
 from penstock.engines.sqlite.rows import job_of
 from penstock.engines.sqlite.statements import sql
-from penstock.model.jobs import Job
+from penstock.model.jobs import BatchId, Job
 from penstock.model.payloads import ItemType
 from penstock.model.states import SQL_STATUS, State
 from penstock.ports.desk import Wanted
@@ -39,6 +39,12 @@ def oldest(db: sqlite3.Connection) -> Job | None:
     """The job that is ready for longest."""
     found = db.execute(sql("job_oldest")).fetchone()
     return None if found is None else _read(db, found)[0]
+
+
+def failures(db: sqlite3.Connection, batch: BatchId, limit: int) -> list[Job]:
+    """A batch's failed children."""
+    where = {"batch": batch, "limit": limit}
+    return _read(db, _first(db.execute(sql("batch_failures"), where)))
 
 
 def _numbers(db: sqlite3.Connection, wanted: Wanted, before: int) -> Iterator[int]:
