@@ -1,5 +1,6 @@
 """Files on this machine: finding, capturing, moving and watching them."""
 
 from penstock.engines.disk.blobs import DiskBlobs
+from penstock.engines.disk.walking import DiskFinder
 
-__all__ = ["DiskBlobs"]
+__all__ = ["DiskBlobs", "DiskFinder"]
