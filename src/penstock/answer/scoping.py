@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from penstock.model.catalogue import Collection, DocumentId, GenerationId, WorkspaceId
 from penstock.model.errors import Refused
 from penstock.model.passages import Scope
+from penstock.model.recipes import Recipe
 from penstock.ports.catalogue import Catalogue
 
 NAMES_TOLD_MAX = 10
@@ -38,7 +39,7 @@ class Ground:
 
 
 async def ground_of(
-    catalogue: Catalogue, workspace: WorkspaceId, filters: Filters, model_of: Callable[[Collection], str]
+    catalogue: Catalogue, workspace: WorkspaceId, filters: Filters
 ) -> Ground | None:
     """The ground the filters name; None where the workspace has no collection at all.
 
@@ -58,7 +59,7 @@ async def ground_of(
         path_prefix=filters.path,
         metadata=filters.metadata,
     )
-    models = {each.generation: model_of(each) for each in chosen}
+    models = {each.generation: Recipe.from_json(each.recipe_json).model for each in chosen}
     return Ground(scope=scope, collections=tuple(chosen), models=models)
 
 
