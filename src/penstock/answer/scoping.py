@@ -38,9 +38,7 @@ class Ground:
     models: Mapping[GenerationId, str]
 
 
-async def ground_of(
-    catalogue: Catalogue, workspace: WorkspaceId, filters: Filters
-) -> Ground | None:
+async def ground_of(catalogue: Catalogue, workspace: WorkspaceId, filters: Filters) -> Ground | None:
     """The ground the filters name; None where the workspace has no collection at all.
 
     Refused, with the names there are, where a collection is unknown; likewise for a document.

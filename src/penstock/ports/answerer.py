@@ -2,8 +2,8 @@
 
 A1  The words come as pieces of text in order; together they are what the model wrote, nothing else.
 A2  What the call used comes last, where the endpoint says it; it is told once.
-A3  An endpoint that is down or limits us raises Unavailable with its Retry-After; one that refuses the request
-    raises Refused; one that answers nonsense, or breaks off, raises Broken. Codes are ERR_ANSWERER_*.
+A3  An endpoint that is down, limits us or breaks off raises Unavailable, with its Retry-After; one that
+    refuses the request raises Refused; one that answers nonsense raises Broken. Codes are ERR_ANSWERER_*.
 A4  Closing or cancelling the iterator ends the call at once.
 A5  No call takes longer than its deadline, nor gives more than its limit.
 """
@@ -25,7 +25,7 @@ class Answerer(Protocol):
         ...
 
     def write(self, instructions: str, question: str) -> AsyncGenerator[str | Usage, None]:
-        """What the model writes when told `instructions` (as the system) and asked `question` (as the user)."""
+        """What the model writes, told `instructions` as the system and asked `question` as the user."""
         ...
 
     async def close(self) -> None:
