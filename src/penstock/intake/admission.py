@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -58,13 +58,18 @@ class Admission:
         paths: Sequence[str],
         *,
         op: Operation = Operation.INGEST,
+        marks: Mapping[str, str] | None = None,
         batch: BatchId | None = None,
         parent: JobId | None = None,
     ) -> list[Admitted]:
-        """One job for each file; `parent` makes their ids repeatable, so a second run doubles nothing."""
+        """One job for each file; `parent` makes their ids repeatable, so a second run doubles nothing.
+
+        `marks` tell how the files looked, for the next one who compares.
+        """
+        looks = marks or {}
         requests = [
             _Request(
-                job=self._job(order, File(file_path=path), op, _child(parent, path)),
+                job=self._job(order, File(file_path=path), op, _child(parent, path), looks.get(path)),
                 source=Source.FILE,
                 identity=path,
                 name=PurePosixPath(path).name,
@@ -133,7 +138,14 @@ class Admission:
             ]
         return admitted
 
-    def _job(self, order: Order, payload: Payload, op: Operation, job_id: JobId | None) -> NewJob:
+    def _job(
+        self,
+        order: Order,
+        payload: Payload,
+        op: Operation,
+        job_id: JobId | None,
+        mark: str | None = None,
+    ) -> NewJob:
         return NewJob(
             tenant=order.tenant,
             collection=order.collection,
@@ -142,7 +154,7 @@ class Admission:
             priority=order.priority,
             max_retries=order.max_retries,
             branch=order.branch,
-            metadata=order.options.as_metadata(),
+            metadata=replace(order.options, mark=mark).as_metadata(),
             id=job_id or JobId(new_job_id()),
         )
 

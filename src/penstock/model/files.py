@@ -157,3 +157,17 @@ def blob_hash(text: str) -> BlobHash:
     if not _HASH.fullmatch(text):
         raise Broken(f"{text[:80]!r} is not the SHA-256 of a blob")
     return BlobHash(text)
+
+
+def mark_of(file: FoundFile) -> str:
+    """How a file looks, as one word; equal marks are taken for equal bytes."""
+    return f"{file.size}:{file.mtime_ns}:{file.inode}"
+
+
+def file_of(path: str, mark: str) -> FoundFile | None:
+    """The file a mark was made of; None if it is none of ours."""
+    parts = mark.split(":")
+    if len(parts) != 3 or not all(part.isdecimal() for part in parts):
+        return None
+    size, mtime_ns, inode = map(int, parts)
+    return FoundFile(path=path, size=size, mtime_ns=mtime_ns, inode=inode)

@@ -41,7 +41,9 @@ class Options:
     document: Mapping[str, object] = field(default_factory=dict)
     """Metadata for the document itself."""
     root: str | None = None
-    """The folder it was found under."""
+    """The folder, project or library it was found in."""
+    mark: str | None = None
+    """How the file looked when it was found: equal marks are taken for equal bytes."""
 
     def as_metadata(self) -> dict[str, object]:
         """As a job's metadata; what is at its default is left out."""
@@ -63,6 +65,8 @@ class Options:
             told["document"] = dict(self.document)
         if self.root is not None:
             told["root"] = self.root
+        if self.mark is not None:
+            told["mark"] = self.mark
         return told
 
 
@@ -78,7 +82,7 @@ def options_of(metadata_json: str) -> Options:
         return Options()
     options = told.get("options")
     options = options if isinstance(options, dict) else {}
-    document, root = told.get("document"), told.get("root")
+    document, root, mark = told.get("document"), told.get("root"), told.get("mark")
     return Options(
         origin=_origin(told.get("origin")),
         reindex=options.get("reindex") is True,
@@ -87,6 +91,7 @@ def options_of(metadata_json: str) -> Options:
         rebuild=options.get("rebuild") is True,
         document=document if isinstance(document, dict) else {},
         root=root if isinstance(root, str) else None,
+        mark=mark if isinstance(mark, str) else None,
     )
 
 

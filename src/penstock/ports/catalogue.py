@@ -177,6 +177,14 @@ class Kept(Protocol):
         """Remember vectors by text key (K12)."""
         ...
 
+    def note_file(self, document: DocumentId, *, mark: str | None, root: str | None) -> None:
+        """How a document's file looked when its bytes of now were taken, and where it was found."""
+        ...
+
+    def keep_report(self, job: JobId, report_json: str) -> None:
+        """What a look at a folder found; a later look of the same job counts."""
+        ...
+
 
 class Debts(Protocol):
     """What is owed, inside a transaction (K14)."""
@@ -245,6 +253,20 @@ class Catalogue(Protocol):
 
     async def unbuilt(self, generation: GenerationId, *, after: str = "", limit: int = 100) -> list[Document]:
         """Documents readers see whose bytes are not in this generation yet, by identity as `documents`."""
+        ...
+
+    async def marks(
+        self, tenant: TenantId, collection: CollectionId, identities: Sequence[str]
+    ) -> Mapping[str, str]:
+        """How those of these files looked that are ingested; an empty mark is one nobody told."""
+        ...
+
+    async def report(self, job: JobId) -> str | None:
+        """What a job found."""
+        ...
+
+    async def unused_blobs(self, blobs: Sequence[BlobId]) -> set[BlobId]:
+        """Which of these neither a version nor a kept parse needs."""
         ...
 
     async def counts(self, collection: CollectionId) -> Mapping[str, int]:

@@ -26,7 +26,7 @@ from penstock.model.catalogue import (
     VersionId,
     WorkspaceId,
 )
-from penstock.model.jobs import JobId
+from penstock.model.jobs import JobId, TenantId
 
 _LAST = "\U0010ffff"
 """Sorts after every identity."""
@@ -116,6 +116,17 @@ class SqliteCatalogue:
         """Documents readers see whose bytes are not in this generation yet, by identity as `documents`."""
         where = {"generation": generation, "low": after}
         return await self._store.look(lambda db: _page(db, "document_unbuilt", where, limit))
+
+    async def marks(
+        self, tenant: TenantId, collection: CollectionId, identities: Sequence[str]
+    ) -> Mapping[str, str]:
+        """How those of these files looked that are ingested; an empty mark is one nobody told."""
+        return await self._store.look(lambda db: kept.marks(db, tenant, collection, identities))
+
+    async def report(self, job: JobId) -> str | None:
+        """What a job found."""
+        row = await self._store.look(lambda db: db.execute(sql("report_find"), (job,)).fetchone())
+        return None if row is None else str(row[0])
 
     async def counts(self, collection: CollectionId) -> Mapping[str, int]:
         """How many documents by state, and how many `chunks` readers can see."""

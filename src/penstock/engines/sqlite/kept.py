@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 from array import array
@@ -9,9 +10,10 @@ from collections.abc import Sequence
 
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
-from penstock.model.catalogue import KeptParse
+from penstock.model.catalogue import CollectionId, DocumentId, KeptParse
 from penstock.model.chunks import Vector
 from penstock.model.errors import Broken
+from penstock.model.jobs import JobId, TenantId
 
 FLOAT_BYTES = 4
 
@@ -37,6 +39,15 @@ class SqliteKept:
         rows = ((model_id, key, vector, self._now) for key, vector in vectors)
         self._db.executemany(sql("embedding_keep"), rows)
 
+    def note_file(self, document: DocumentId, *, mark: str | None, root: str | None) -> None:
+        """How a document's file looked when its bytes of now were taken, and where it was found."""
+        if mark is not None or root is not None:
+            self._db.execute(sql("file_note"), {"document": document, "mark": mark, "root": root})
+
+    def keep_report(self, job: JobId, report_json: str) -> None:
+        """What a look at a folder found; a later look of the same job counts."""
+        self._db.execute(sql("report_keep"), (job, report_json, self._now))
+
     def _model(self, name: str, first: Vector) -> tuple[int, int]:
         row = self._db.execute(sql("model_find"), (name,)).fetchone()
         if row is not None:
@@ -60,3 +71,11 @@ def known_vectors(db: sqlite3.Connection, model: str, keys: Sequence[bytes]) -> 
         return set()
     statement = sql("embedding_find")
     return {key for key in keys if db.execute(statement, (row[0], key)).fetchone() is not None}
+
+
+def marks(
+    db: sqlite3.Connection, tenant: TenantId, collection: CollectionId, identities: Sequence[str]
+) -> dict[str, str]:
+    """How those of these files looked that are ingested."""
+    where = {"tenant": tenant, "collection": collection, "identities": json.dumps(list(identities))}
+    return dict(db.execute(sql("file_marks"), where).fetchall())

@@ -1,0 +1,197 @@
+"""Building a version: parse, then split, embed and index, then the flip.
+
+Each step keeps its result where the next attempt finds it: the bytes as a blob, the parse by bytes and
+parser, every vector by model and text, every chunk by version and ordinal. An attempt that follows a crash
+walks the same road and finds most of it done; nothing of it is seen by readers before the last step.
+
+    captured ──▶ begin ──▶ parse ──▶ split ──▶ embed what is new ──▶ chunks ──▶ publish
+                 (write)   (write)             (a write a batch)    (writes)    (one write)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from penstock.model.catalogue import (
+    BlobId,
+    Document,
+    Generation,
+    KeptParse,
+    NewChunk,
+    StageId,
+    StageKind,
+    Version,
+)
+from penstock.model.chunks import Chunk, Piece
+from penstock.model.errors import Broken, Refused, Unavailable
+from penstock.model.files import BlobHash
+from penstock.model.options import Options
+from penstock.model.parsed import Parsed
+from penstock.model.recipes import Recipe
+from penstock.pipeline.capture import Captured
+from penstock.pipeline.parse import PARSER
+from penstock.pipeline.split import split
+from penstock.pipeline.workshop import Workshop
+from penstock.ports.attempt import Attempt
+from penstock.ports.codec import decode_parsed, encode_parsed
+from penstock.ports.database import Transaction
+from penstock.ports.lookup import collection_of
+
+PORTION = 256
+"""Chunks that are looked up, embedded and written together: memory stays flat in the document's length."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A document with the versions that are to be built of it."""
+
+    document: Document
+    stage: StageId
+    targets: tuple[tuple[Generation, Version], ...]
+
+
+class Builder:
+    """Makes captured bytes searchable."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+
+    async def build(self, attempt: Attempt, captured: Captured, options: Options) -> None:
+        """Until readers see the new version; does nothing where they see these bytes already."""
+        begun = await self._shop.write(attempt.lease, lambda tx: _begin(tx, attempt, captured, options))
+        if begun is None:
+            return
+        parsed = await self._parse(attempt, begun, captured, options)
+        stage = await self._shop.write(
+            attempt.lease, lambda tx: _to_ingest(tx, attempt, begun, parsed, options)
+        )
+        counts = [
+            await self._index(attempt, parsed, generation, version) for generation, version in begun.targets
+        ]
+
+        def publish(tx: Transaction) -> None:
+            for (_, version), chunks in zip(begun.targets, counts, strict=True):
+                tx.documents.publish(version.id, chunks=chunks)
+            tx.stages.finish(attempt.lease, stage)
+
+        await self._shop.write(attempt.lease, publish)
+
+    async def _parse(self, attempt: Attempt, begun: Begun, captured: Captured, options: Options) -> Parsed:
+        key = parse_key(captured.name, options)
+        kept = await self._shop.catalogue.parse_of(captured.blob, key)
+        if kept is not None:
+            return await self._read(kept.result)
+        parsed = await self._parse_anew(captured, options)
+        blob = await self._shop.blobs.put_bytes(encode_parsed(parsed))
+        found = KeptParse(blob=captured.blob, parser=key, result=BlobId(blob.hash))
+        await self._shop.write(attempt.lease, lambda tx: tx.kept.keep_parse(found))
+        return parsed
+
+    async def _parse_anew(self, captured: Captured, options: Options) -> Parsed:
+        """Parse; a file on which the parser dies gets one more try in a fresh child, then it is poison."""
+        async with self._shop.blobs.path_of(BlobHash(captured.blob)) as path:
+            try:
+                return await self._shop.parser.parse(path, captured.name, lenient=options.skip_validation)
+            except Broken as broken:
+                if broken.code != "ERR_PARSER_CRASHED":
+                    raise
+            try:
+                return await self._shop.parser.parse(path, captured.name, lenient=options.skip_validation)
+            except Broken as broken:
+                if broken.code != "ERR_PARSER_CRASHED":
+                    raise
+                raise Refused(
+                    f"the parser died twice on {captured.name}: {broken.message}", code="ERR_POISON"
+                ) from broken
+
+    async def _read(self, result: BlobId) -> Parsed:
+        file = await self._shop.blobs.open(BlobHash(result))
+        with file:
+            return decode_parsed(await asyncio.to_thread(file.read))
+
+    async def _index(self, attempt: Attempt, parsed: Parsed, generation: Generation, version: Version) -> int:
+        """Write all chunks of the version, each with its vector; how many there are."""
+        recipe = Recipe.from_json(generation.recipe_json)
+        model = self._shop.embedding.model
+        if recipe.model != model:
+            raise Unavailable(
+                f"the collection is made with {recipe.model}, this worker embeds with {model}; "
+                "reindex the collection or set embedder back",
+                code="ERR_CONFIGURATION",
+            )
+        pieces = split(parsed, recipe, self._shop.tokenizer)
+        written = 0
+        while portion := await asyncio.to_thread(_some, pieces):
+            await self._embed(attempt, [piece for _, piece in portion])
+            chunks = [_new_chunk(parsed, chunk, piece) for chunk, piece in portion]
+            await self._shop.write(
+                attempt.lease, lambda tx, some=chunks: tx.documents.add_chunks(version.id, model, some)
+            )
+            written += len(portion)
+            await attempt.progress(portion[-1][0].end, len(parsed.text))
+        return written
+
+    async def _embed(self, attempt: Attempt, pieces: list[Piece]) -> None:
+        """See to it that every piece has its vector; each batch is kept as soon as it is there."""
+        model = self._shop.embedding.model
+        wanted = {piece.key: piece for piece in pieces}
+        known = await self._shop.catalogue.known_vectors(model, list(wanted))
+        missing = [piece for key, piece in wanted.items() if key not in known]
+        async for vectors in self._shop.embedding.embed(missing):
+            found = [(missing[at].key, vector) for at, vector in vectors]
+            await self._shop.write(attempt.lease, lambda tx, some=found: tx.kept.keep_vectors(model, some))
+
+
+def parse_key(name: str, options: Options) -> str:
+    """By what a parse is remembered beside the bytes: the parser, the hint of the name, and its leniency."""
+    _, dot, ending = name.rpartition(".")
+    return f"{PARSER}:{ending.lower() if dot else ''}{':lenient' if options.skip_validation else ''}"
+
+
+def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Options) -> Begun | None:
+    """Admit the document and begin a version in each generation that lacks these bytes."""
+    lease = attempt.lease
+    collection = collection_of(tx, lease.tenant, lease.collection)
+    document = tx.documents.admit(captured.new_document(tx, lease, options), job=lease.job_id)
+    stage = tx.stages.begin(lease, document.id, StageKind.PARSE)
+    wanted = {collection.generation, collection.building} if not options.reindex else {collection.building}
+    if document.version is not None and document.blob == captured.blob and not options.rebuild:
+        wanted.discard(collection.generation)
+    found = [tx.shelves.generation(generation) for generation in sorted(filter(None, wanted))]
+    targets = tuple(
+        (generation, tx.documents.begin(document.id, generation.id, captured.blob, captured.size))
+        for generation in found
+        if generation is not None
+    )
+    if targets:
+        return Begun(document=document, stage=stage, targets=targets)
+    tx.documents.touch(document.id)
+    tx.kept.note_file(document.id, mark=options.mark, root=options.root)
+    tx.stages.finish(lease, stage)
+    return None
+
+
+def _to_ingest(tx: Transaction, attempt: Attempt, begun: Begun, parsed: Parsed, options: Options) -> StageId:
+    kept = json.loads(begun.document.metadata_json) if options.preserve_metadata else {}
+    tx.documents.describe(
+        begun.document.id,
+        title=parsed.title,
+        media=parsed.media,
+        pages=len(parsed.pages) or None,
+        metadata_json=json.dumps({**kept, **options.document}, ensure_ascii=False),
+    )
+    tx.stages.finish(attempt.lease, begun.stage)
+    return tx.stages.begin(attempt.lease, begun.document.id, StageKind.INGEST)
+
+
+def _some(pieces: Iterator[tuple[Chunk, Piece]]) -> list[tuple[Chunk, Piece]]:
+    return list(islice(pieces, PORTION))
+
+
+def _new_chunk(parsed: Parsed, chunk: Chunk, piece: Piece) -> NewChunk:
+    lead = " > ".join((*((parsed.title,) if parsed.title else ()), *chunk.headings))
+    return NewChunk(chunk=replace(chunk), text=parsed.text[chunk.start : chunk.end], lead=lead, key=piece.key)

@@ -1,0 +1,112 @@
+"""Capture: the bytes of a document are kept before anybody reads them.
+
+A rebuild, and any later attempt at a file in one of our own folders, reads the bytes that were kept; a user's
+own file is looked at anew each time, so that what is searched is what is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from penstock.model.catalogue import BlobId, Document, NewDocument, Source, content_identity
+from penstock.model.errors import Refused
+from penstock.model.files import Blob, BlobHash
+from penstock.model.jobs import Lease
+from penstock.model.options import Options, Origin
+from penstock.model.payloads import Content, File, Library
+from penstock.pipeline.changes import library_identity, named
+from penstock.pipeline.workshop import Workshop
+from penstock.ports.database import Transaction
+from penstock.ports.lookup import collection_of
+from penstock.ports.web import Fetcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """A document's bytes, kept, and what the document is known by."""
+
+    blob: BlobId
+    size: int
+    source: Source
+    identity: str
+    name: str
+
+    def new_document(self, tx: Transaction, lease: Lease, options: Options) -> NewDocument:
+        """The document as the catalogue takes it in."""
+        return NewDocument(
+            tenant=lease.tenant,
+            collection=collection_of(tx, lease.tenant, lease.collection).id,
+            source=self.source,
+            identity=self.identity,
+            name=self.name,
+            branch=lease.branch,
+            metadata=options.document,
+        )
+
+
+class Capturer:
+    """Takes bytes from wherever a job says they are."""
+
+    def __init__(self, shop: Workshop, fetcher: Fetcher) -> None:
+        self._shop = shop
+        self._fetcher = fetcher
+
+    async def capture(self, lease: Lease, options: Options) -> Captured | None:
+        """The bytes; None where their absence means that the document was deleted."""
+        if options.reindex:
+            document = await self._document(lease)
+            return None if document is None else await self._kept(document, document.blob)
+        try:
+            return await self._take(lease)
+        except Refused as refused:
+            if refused.code != "ERR_FILE_NOT_FOUND":
+                raise
+            if options.origin is Origin.INCOMING:
+                found = await self._begun_before(lease)
+                if found is not None:
+                    return found
+            if options.origin in (Origin.WATCHED, Origin.SCANNED):
+                return None
+            raise
+
+    async def _take(self, lease: Lease) -> Captured:
+        match lease.payload:
+            case File(file_path=path):
+                blob = await self._from(path)
+                return _captured(blob, Source.FILE, path, PurePosixPath(path).name)
+            case Content() as content:
+                blob = await self._shop.blobs.put_bytes(content.content.encode())
+                name = f"{content.main_tag or content.source_type}.txt"
+                return _captured(blob, Source.CONTENT, content_identity(content.content), name)
+            case Library(source_path=str() as path) as library:
+                blob = await self._from(path)
+                return _captured(blob, Source.LIBRARY, library_identity(library), PurePosixPath(path).name)
+            case Library(source_url=str() as url) as library:
+                fetched = await self._fetcher.fetch(url)
+                return _captured(fetched.blob, Source.LIBRARY, library_identity(library), fetched.name)
+            case other:
+                raise Refused(f"{type(other).__name__} names no bytes to read", code="ERR_PAYLOAD_INVALID")
+
+    async def _from(self, path: str) -> Blob:
+        return await self._shop.blobs.put_file(Path(path), limit=self._shop.file_bytes_max)
+
+    async def _begun_before(self, lease: Lease) -> Captured | None:
+        """What an earlier attempt, or the job this one replays, captured before the file was moved."""
+        document = await self._document(lease)
+        if document is None:
+            return None
+        return await self._kept(document, await self._shop.catalogue.last_bytes(document.id))
+
+    async def _kept(self, document: Document, blob: BlobId | None) -> Captured | None:
+        if blob is None:
+            return None
+        kept = await self._shop.blobs.verify(BlobHash(blob))
+        return _captured(kept, document.source, document.identity, document.name)
+
+    async def _document(self, lease: Lease) -> Document | None:
+        return await self._shop.write(lease, lambda tx: named(tx, lease))
+
+
+def _captured(blob: Blob, source: Source, identity: str, name: str) -> Captured:
+    return Captured(blob=BlobId(blob.hash), size=blob.size, source=source, identity=identity, name=name)

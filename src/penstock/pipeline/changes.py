@@ -1,0 +1,106 @@
+"""Deletes and renames: small writes that readers see at once; what they leave behind is purged later."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from penstock.model.catalogue import Document, DocumentId, StageKind, content_identity
+from penstock.model.errors import Refused
+from penstock.model.jobs import Lease
+from penstock.model.payloads import Content, DeleteDocument, File, Library, Rename
+from penstock.pipeline.workshop import Workshop
+from penstock.ports.attempt import Attempt
+from penstock.ports.database import Transaction
+from penstock.ports.lookup import collection_of
+
+PORTION = 200
+"""Documents hidden in one write when a tenant goes."""
+
+
+class Changes:
+    """What is done to documents without looking at their bytes."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+
+    async def delete(self, attempt: Attempt) -> None:
+        """Take a document out of every answer; one that is not there is deleted already."""
+        lease = attempt.lease
+        await self._shop.write(lease, lambda tx: hide(tx, lease))
+
+    async def rename(self, attempt: Attempt) -> None:
+        """Give a document another path; its vectors stay."""
+        lease, payload = attempt.lease, attempt.lease.payload
+        if not isinstance(payload, Rename):
+            raise TypeError(f"a rename was expected, not {type(payload).__name__}")
+
+        def rename(tx: Transaction) -> None:
+            collection = collection_of(tx, lease.tenant, lease.collection)
+            document = tx.documents.at(lease.tenant, collection.id, payload.old_path)
+            if document is None:
+                if tx.documents.at(lease.tenant, collection.id, payload.new_path) is not None:
+                    return  # done by an earlier attempt
+                raise Refused(f"there is no document at {payload.old_path}", code="ERR_DOCUMENT_UNKNOWN")
+            stage = tx.stages.begin(lease, document.id, StageKind.TASK)
+            tx.documents.rename(document.id, payload.new_path, PurePosixPath(payload.new_path).name)
+            tx.stages.finish(lease, stage)
+
+        await self._shop.write(lease, rename)
+
+    async def delete_tenant(self, attempt: Attempt) -> None:
+        """Hide everything a tenant has, a portion at a time; nothing of it runs meanwhile."""
+        lease, hidden = attempt.lease, 0
+        while True:
+            some = await self._shop.write(
+                lease, lambda tx: tx.documents.hide_some(lease.tenant, limit=PORTION)
+            )
+            hidden += some
+            if some < PORTION:
+                return
+            await attempt.progress(hidden)
+
+
+def _hide_some(tx: Transaction, lease: Lease) -> int:
+    return tx.documents.hide_some(lease.tenant, limit=PORTION)
+
+
+def library_identity(payload: Library) -> str:
+    """What a library's documentation is known by."""
+    return f"{payload.library_name}:{payload.library_version}"
+
+
+def hide(tx: Transaction, lease: Lease) -> None:
+    """Hide the document a job names, if there is one."""
+    document = named(tx, lease)
+    if document is None or document.hidden:
+        return
+    stage = tx.stages.begin(lease, document.id, StageKind.TASK)
+    tx.documents.hide(document.id)
+    tx.stages.finish(lease, stage)
+
+
+def named(tx: Transaction, lease: Lease) -> Document | None:
+    """The document a job is about: by its id, else by what its payload says."""
+    if lease.document_id is not None:
+        return _by_id(tx, lease, lease.document_id)
+    match lease.payload:
+        case File():
+            identity = lease.payload.file_path
+        case Content():
+            identity = content_identity(lease.payload.content)
+        case Library():
+            identity = library_identity(lease.payload)
+        case DeleteDocument() if lease.payload.document_id.startswith("/"):
+            identity = lease.payload.document_id
+        case DeleteDocument():
+            return _by_id(tx, lease, lease.payload.document_id)
+        case _:
+            return None
+    collection = tx.shelves.find(tx.shelves.workspace_of(lease.tenant), lease.collection)
+    return None if collection is None else tx.documents.at(lease.tenant, collection.id, identity)
+
+
+def _by_id(tx: Transaction, lease: Lease, name: str) -> Document | None:
+    """By id, if it is the tenant's own."""
+    document = tx.documents.get(DocumentId(name))
+    return document if document is not None and document.tenant == lease.tenant else None

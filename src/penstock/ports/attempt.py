@@ -1,0 +1,20 @@
+"""An attempt at a job, as those who do the work see it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from penstock.model.jobs import Lease
+
+
+class Attempt(Protocol):
+    """What the worker's runtime gives to whoever does the work."""
+
+    @property
+    def lease(self) -> Lease:
+        """What every write of the attempt is fenced by."""
+        ...
+
+    async def progress(self, done: int, total: int | None = None) -> None:
+        """Tell how far it is; raises LeaseLost when the job is another's."""
+        ...
