@@ -21,6 +21,7 @@ from penstock.settings.compound import ListOf
 from penstock.settings.fields import documented, section, setting, shown
 from penstock.settings.masking import Secret
 from penstock.settings.numbers import Duration, Share, Size, Switch, Whole
+from penstock.settings.parser import Parser
 from penstock.settings.texts import Choice, Extension, Folder, Password
 from penstock.settings.worker import NAME, SPAN, Worker
 
@@ -195,6 +196,7 @@ class Settings:
     sqlite: Sqlite = section(Sqlite)
     retention: Retention = section(Retention)
     limits: Limits = section(Limits)
+    parser: Parser = section(Parser)
     collections: Mapping[str, DeclaredCollection] = setting(
         Collections(), {}, "Collections that are there from the start, each as its own page describes."
     )

@@ -1,0 +1,111 @@
+"""A parser process: `python -m penstock.doors.parser LINE MEMORY PARENT`, started by a pool of parsers.
+
+It loads what it may need, shuts itself in, and then reads one file after another: a task and an open
+descriptor come over the line, windows of text go back. It ends when the line does.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import resource
+import socket
+import sys
+
+from penstock.engines.parsers import sandbox, wire
+from penstock.model.errors import Refused
+from penstock.pipeline.parse.manuscript import Limits, Window
+from penstock.pipeline.parse.reading import read, warm_up
+
+GRACE_SECONDS = 2.0
+"""The parent ends a document that takes too long; the kernel does so a little later if there is no parent."""
+OUT_OF_MEMORY = wire.framed(
+    wire.Failure(
+        code="ERR_PARSE_MEMORY", message="Parsing needed more memory than a document may use.", fatal=True
+    )
+)
+"""Made beforehand: when it is needed there may be no memory to make it."""
+
+
+def main() -> None:
+    """Get ready, then read what comes."""
+    line = socket.socket(fileno=int(sys.argv[1]))
+    try:
+        warm_up()
+        shut = sandbox.shut_in(int(sys.argv[2]), int(sys.argv[3]))
+    except Exception as error:  # the parent is told why, whatever it is
+        _say(
+            line,
+            wire.Failure(code="ERR_BROKEN", message=f"{type(error).__name__}: {error}"[:2000], fatal=True),
+        )
+        raise
+    _say(
+        line,
+        wire.Ready(
+            landlock=shut.landlock,
+            seccomp=shut.seccomp,
+            unprivileged=shut.unprivileged,
+            resident_kib=_resident_kib(),
+        ),
+    )
+    while _serve(line):
+        pass
+
+
+def _serve(line: socket.socket) -> bool:
+    """Read one file; False at the end of the line."""
+    data, handles, _, _ = socket.recv_fds(line, 1 << 16, 1)
+    if not data or not handles:
+        return False
+    task = wire.task(data[wire.HEADER.size :])
+    sandbox.watch_time(task.seconds + GRACE_SECONDS)
+    try:
+        with os.fdopen(handles[0], "rb") as file:
+            ending = _read(file, task, line)
+        _say(line, ending)
+    except Refused as refused:
+        _say(line, wire.Failure(code=refused.code, message=refused.message[: wire.MESSAGE_CHARS_MAX]))
+    except MemoryError:
+        line.sendall(OUT_OF_MEMORY)
+        return False
+    except ConnectionError:
+        return False
+    except Exception as error:  # a reader's own mistake must not look like a text
+        message = f"The parser failed on this file: {type(error).__name__}: {error}"
+        _say(
+            line,
+            wire.Failure(code="ERR_PARSER_CRASHED", message=message[: wire.MESSAGE_CHARS_MAX], fatal=True),
+        )
+        return False
+    sandbox.watch_time(0)
+    return True
+
+
+def _read(file: io.BufferedReader, task: wire.Task, line: socket.socket) -> wire.End:
+    def send(window: Window) -> None:
+        _say(
+            line,
+            wire.Window(text=window.text, pages=window.pages, headings=window.headings, cuts=window.cuts),
+        )
+
+    limits = Limits(text_bytes=task.text_bytes, pages=task.pages, unpacked_bytes=task.unpacked_bytes)
+    ending = read(file, task.name, limits, send, lenient=task.lenient)
+    return wire.End(
+        media=ending.media,
+        title=ending.title,
+        language=ending.language,
+        notes=ending.notes,
+        resident_kib=_resident_kib(),
+    )
+
+
+def _say(line: socket.socket, message: wire.Said) -> None:
+    line.sendall(wire.framed(message))
+
+
+def _resident_kib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""One child process as its parent sees it: started with nothing, asked one file at a time, ended whole."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import msgspec
+
+from penstock.engines.parsers.wire import FRAME_BYTES_MAX, HEADER, Failure, Ready, Said, Task, framed, said
+from penstock.model.errors import Broken, Exhausted
+
+START_SECONDS_MAX = 60.0
+STREAM_BYTES = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a child ended: its exit code, or minus the signal that killed it, and the most memory it had."""
+
+    code: int
+    resident_kib: int
+
+
+class Silent(Exception):
+    """The child closed its end without an answer."""
+
+
+class Nonsense(Exception):
+    """The child said something no parser of ours would say."""
+
+
+class Child:
+    """A running child; `start` returns once it is shut in."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        line: socket.socket,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        ended: asyncio.Future[Ended],
+    ) -> None:
+        self.pid = process.pid
+        self.ended = ended
+        self.documents = 0
+        self.killed = False
+        self.ready = Ready(landlock=0, seccomp=False, unprivileged=False, resident_kib=0)
+        self._process = process
+        self._line = line
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def start(cls, command: Sequence[str], memory_bytes: int) -> Self:
+        """Start a child with an empty environment in a session of its own."""
+        ours, theirs = socket.socketpair()
+        try:
+            process = _spawned(command, memory_bytes, theirs)
+        except OSError as error:
+            ours.close()
+            raise Exhausted(f"no parser process can be started: {error}") from error
+        finally:
+            theirs.close()
+        ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        _reap(process, ended)
+        ours.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=ours, limit=STREAM_BYTES)
+        child = cls(process, ours, reader, writer, ended)
+        try:
+            async with asyncio.timeout(START_SECONDS_MAX):
+                child.ready = await child._greeting()
+        except BaseException as error:
+            await child.end()
+            if isinstance(error, TimeoutError | Silent | Nonsense):
+                raise Broken(f"a parser process did not start: {str(error) or 'too slow'}") from error
+            raise
+        return child
+
+    async def _greeting(self) -> Ready:
+        first = await self.hear()
+        if isinstance(first, Ready):
+            return first
+        if isinstance(first, Failure):
+            raise Broken(f"a parser process could not start: {first.message}")
+        raise Nonsense("no greeting")
+
+    @property
+    def is_alive(self) -> bool:
+        return not self.ended.done()
+
+    def ask(self, task: Task, handle: int) -> None:
+        """Hand over a file; it fits the socket's buffer, because nothing else is ever sent."""
+        self.documents += 1
+        try:
+            socket.send_fds(self._line, [framed(task)], [handle])
+        except OSError as error:
+            raise Silent("it is gone") from error
+
+    async def hear(self) -> Said:
+        """The next message; Silent at the end of the line, Nonsense for what is no message."""
+        try:
+            (length,) = HEADER.unpack(await self._reader.readexactly(HEADER.size))
+            if length > FRAME_BYTES_MAX:
+                raise Nonsense("a frame that is too long")
+            return said(await self._reader.readexactly(length))
+        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            raise Silent("the line was closed") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise Nonsense(str(error)[:200]) from error
+
+    def kill(self) -> None:
+        """End the child and everything it started, now."""
+        self.killed = True
+        if self.is_alive:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    async def end(self) -> Ended:
+        """Kill it and wait until the kernel has let go of it."""
+        self.kill()
+        try:
+            return await asyncio.shield(self.ended)
+        finally:
+            self._writer.transport.abort()
+
+
+def _spawned(command: Sequence[str], memory_bytes: int, line: socket.socket) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603  # our own interpreter and module, named by wiring
+        [*command, str(line.fileno()), str(memory_bytes), str(os.getpid())],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={},
+        cwd="/",
+        pass_fds=(line.fileno(),),
+        start_new_session=True,
+    )
+
+
+def _reap(process: subprocess.Popen[bytes], ended: asyncio.Future[Ended]) -> None:
+    """Wait for its end in a thread of its own, which works on every system and tells its use of memory."""
+    loop = asyncio.get_running_loop()
+
+    def settle(how: Ended) -> None:
+        if not ended.done():
+            ended.set_result(how)
+
+    def wait() -> None:
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+            code, resident = os.waitstatus_to_exitcode(status), usage.ru_maxrss
+        except ChildProcessError:  # someone else waited for it
+            code, resident = 255, 0
+        process.returncode = code
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody asks any more
+            loop.call_soon_threadsafe(settle, Ended(code=code, resident_kib=resident))
+
+    threading.Thread(target=wait, name=f"penstock-parser-{process.pid}", daemon=True).start()

@@ -1,0 +1,91 @@
+"""What parent and child say to each other: frames of a length and a MessagePack value.
+
+The parent trusts nothing a child says: a child that a file took over can at most give a wrong text for it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Annotated
+
+import msgspec
+
+from penstock.model.parsed import Heading, Media, Page
+
+FRAME_BYTES_MAX = 16 << 20
+HEADER = struct.Struct(">I")
+NAME_CHARS_MAX = 255
+MESSAGE_CHARS_MAX = 2000
+
+Words = Annotated[str, msgspec.Meta(max_length=MESSAGE_CHARS_MAX)]
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
+    """A file to read; its descriptor travels beside the frame."""
+
+    name: str
+    lenient: bool
+    seconds: float
+    text_bytes: int
+    pages: int
+    unpacked_bytes: int
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
+    """A child is shut in and waits for work."""
+
+    landlock: int
+    seccomp: bool
+    unprivileged: bool
+    resident_kib: int
+    """The most memory it had so far, as the kernel counts it at the end."""
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True, tag="window"):
+    """The next stretch of the text."""
+
+    text: str
+    pages: tuple[Page, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    cuts: tuple[int, ...] = ()
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True, tag="end"):
+    """The file was read to its end."""
+
+    media: Media
+    title: Words | None = None
+    language: Words | None = None
+    notes: tuple[Words, ...] = ()
+    resident_kib: int = 0
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
+    """The file was refused; a fatal failure ends the child as well."""
+
+    code: Words
+    message: Words
+    fatal: bool = False
+
+
+Said = Ready | Window | End | Failure
+
+_encoder = msgspec.msgpack.Encoder()
+_said: msgspec.msgpack.Decoder[Said] = msgspec.msgpack.Decoder(Said)
+_task = msgspec.msgpack.Decoder(Task)
+
+
+def framed(message: Task | Said) -> bytes:
+    """A message as it goes over the wire."""
+    body = _encoder.encode(message)
+    return HEADER.pack(len(body)) + body
+
+
+def said(body: bytes) -> Said:
+    """What a child said; raises msgspec's error for nonsense."""
+    return _said.decode(body)
+
+
+def task(body: bytes) -> Task:
+    """What the parent asks."""
+    return _task.decode(body)

@@ -1,0 +1,152 @@
+"""From bytes to characters: which encoding a text file is in, told from its bytes.
+
+A mark at the start decides. Without one, bytes that are valid UTF-8 are UTF-8: other encodings are so by
+chance only in the shortest texts. UTF-16 without a mark shows by where its zeros lie. The rest is guessed
+from a sample, and a file full of control bytes is no text at all.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+
+from charset_normalizer import from_bytes
+
+from penstock.model.errors import Refused
+
+SAMPLE_BYTES = 64 * 1024
+CONTROL_SHARE_MAX = 0.02
+INVALID_SHARE_MAX = 0.01
+GUESSES = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "koi8_r", "shift_jis", "euc_jp", "gb18030")
+GUESSES_MORE = (
+    "big5",
+    "euc_kr",
+    "iso8859_2",
+    "iso8859_15",
+    "cp1255",
+    "cp1256",
+    "mac_roman",
+    "cp437",
+    "cp866",
+)
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it starts with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_TEXT_CONTROLS = frozenset(b"\t\n\r\f\x1b\x08\x0b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """Characters, and what was lost on the way."""
+
+    text: str
+    encoding: str
+    replaced: int = 0
+
+    @property
+    def note(self) -> str | None:
+        """What a person should know."""
+        if self.replaced:
+            return f"{self.replaced} characters could not be read as {self.encoding} and were replaced."
+        return None
+
+
+def load_codecs() -> None:
+    """Load every codec there may be need of: where parsing happens, no file can be opened any more."""
+    for _, name in MARKS:
+        codecs.lookup(name)
+    for name in (*GUESSES, *GUESSES_MORE, "utf_16", "utf_32", "latin_1", "ascii", "idna"):
+        codecs.lookup(name)
+    from_bytes("Grüße aus Köln, où ça va très bien, señor.".encode("cp1252") * 4)
+
+
+def looks_binary(head: bytes) -> bool:
+    """Whether the start of a file is no text in any encoding: too many control bytes."""
+    if _marked(head) or _zeros(head):
+        return False
+    return _control_share(head) > CONTROL_SHARE_MAX
+
+
+def decode(data: bytes, *, lenient: bool = False) -> Decoded:
+    """The characters of a text file; Refused with ERR_TEXT_ENCODING if it is no text."""
+    mark = _marked(data)
+    if mark is not None:
+        length, encoding = mark
+        return _decoded(data[length:], encoding, lenient=lenient)
+    wide = _zeros(data[:SAMPLE_BYTES])
+    if wide is not None:
+        return _decoded(data, wide, lenient=lenient)
+    try:
+        return Decoded(text=data.decode(), encoding="utf-8")
+    except UnicodeDecodeError as error:
+        if _control_share(data[:SAMPLE_BYTES]) > CONTROL_SHARE_MAX and not lenient:
+            raise Refused("The bytes are no text.", code="ERR_TEXT_ENCODING") from error
+    return _guessed(data, lenient=lenient)
+
+
+def _marked(data: bytes) -> tuple[int, str] | None:
+    for mark, encoding in MARKS:
+        if data.startswith(mark):
+            return len(mark), encoding
+    return None
+
+
+def _zeros(sample: bytes) -> str | None:
+    """UTF-16 without a mark: mostly Latin text has a zero in nearly every other byte, and only there."""
+    count = len(sample) // 2
+    if count < 2:
+        return None
+    even = sample[0 : 2 * count : 2].count(0)
+    odd = sample[1 : 2 * count : 2].count(0)
+    if odd > 0.6 * count and even < 0.05 * count:
+        return "utf-16-le"
+    if even > 0.6 * count and odd < 0.05 * count:
+        return "utf-16-be"
+    return None
+
+
+def _decoded(data: bytes, encoding: str, *, lenient: bool) -> Decoded:
+    text = data.decode(encoding, errors="replace")
+    replaced = text.count("\ufffd")
+    # A few damaged bytes are told; more means that the mark, or our guess, is wrong.
+    if replaced > 1 + INVALID_SHARE_MAX * len(text) and not lenient:
+        raise Refused(f"The bytes are no text in {encoding}.", code="ERR_TEXT_ENCODING")
+    return Decoded(text=text, encoding=encoding, replaced=replaced)
+
+
+def _guessed(data: bytes, *, lenient: bool) -> Decoded:
+    """Mostly UTF-8 with a few bad bytes, or an older encoding."""
+    text = data.decode(errors="replace")
+    replaced = text.count("\ufffd")
+    wide = sum(1 for character in text[:SAMPLE_BYTES] if character > "\x7f" and character != "\ufffd")
+    if wide > 4 * text[:SAMPLE_BYTES].count("\ufffd"):
+        return Decoded(text=text, encoding="utf-8", replaced=replaced)
+    best = from_bytes(_sample(data), cp_isolation=[*GUESSES, *GUESSES_MORE]).best()
+    if best is None:
+        if lenient:
+            return Decoded(text=text, encoding="utf-8", replaced=replaced)
+        raise Refused("The bytes are no text in any encoding we know.", code="ERR_TEXT_ENCODING")
+    return _decoded(data, best.encoding, lenient=lenient)
+
+
+def _sample(data: bytes) -> bytes:
+    """Where the bytes that tell encodings apart are: around the first that is not ASCII."""
+    if len(data) <= SAMPLE_BYTES:
+        return data
+    try:
+        data.decode("ascii")
+    except UnicodeDecodeError as error:
+        start = max(0, error.start - 1024)
+        return data[start : start + SAMPLE_BYTES]
+    return data[:SAMPLE_BYTES]
+
+
+def _control_share(sample: bytes) -> float:
+    if not sample:
+        return 0.0
+    controls = sum(sample.count(value) for value in range(32) if value not in _TEXT_CONTROLS)
+    return controls / len(sample)

@@ -1,0 +1,73 @@
+"""Reading a file: decide what it is, then let the format's own reader write it down."""
+
+from __future__ import annotations
+
+import io
+from typing import BinaryIO
+
+from penstock.model.errors import Refused
+from penstock.model.parsed import Media, Parsed
+from penstock.pipeline.parse.damage import Damaged, refusal
+from penstock.pipeline.parse.decoding import decode, load_codecs
+from penstock.pipeline.parse.detecting import Detected, detect
+from penstock.pipeline.parse.manuscript import Ending, Limits, Manuscript, Sink, Window, gathered
+from penstock.pipeline.parse.markdown import write_markdown
+from penstock.pipeline.parse.pdf import write_pdf
+from penstock.pipeline.parse.plain import write_plain
+
+BYTES_PER_CHARACTER_MAX = 4
+_SAMPLES = ((b"A text.", "a.txt"), ("# Überschrift\n\nEin Text.\n".encode("cp1252"), "a.md"))
+"""Read once at the start, so that whatever the readers load late is loaded by then."""
+
+
+def read(file: BinaryIO, name: str, limits: Limits, sink: Sink, *, lenient: bool = False) -> Ending:
+    """Read a file and hand its text on in windows; Refused says why it cannot be read."""
+    manuscript = Manuscript(limits, sink)
+    detected = detect(file, name, limits, lenient=lenient)
+    if detected.note:
+        manuscript.note(detected.note)
+    try:
+        media = _write(file, name, detected, manuscript, lenient=lenient)
+    except Damaged as error:
+        raise refusal(detected.media, error) from error
+    return manuscript.finish(media, language=detected.language)
+
+
+def read_whole(file: BinaryIO, name: str, limits: Limits | None = None, *, lenient: bool = False) -> Parsed:
+    """The same in one piece."""
+    windows: list[Window] = []
+    ending = read(file, name, limits or Limits(), windows.append, lenient=lenient)
+    return gathered(windows, ending)
+
+
+def _write(file: BinaryIO, name: str, detected: Detected, manuscript: Manuscript, *, lenient: bool) -> Media:
+    match detected.media:
+        case Media.PDF:
+            write_pdf(file, manuscript, lenient=lenient)
+        case Media.MARKDOWN:
+            write_markdown(_text_of(file, manuscript, lenient=lenient), manuscript)
+        case _:
+            write_plain(_text_of(file, manuscript, lenient=lenient), manuscript)
+    return detected.media
+
+
+def _text_of(file: BinaryIO, manuscript: Manuscript, *, lenient: bool) -> str:
+    """The characters of a file that is text."""
+    file.seek(0)
+    most = manuscript.limits.text_bytes * BYTES_PER_CHARACTER_MAX
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise Refused(
+            f"The file holds more than {manuscript.limits.text_bytes} bytes of text.", code="ERR_PARSE_OUTPUT"
+        )
+    decoded = decode(data, lenient=lenient)
+    if decoded.note:
+        manuscript.note(decoded.note)
+    return decoded.text
+
+
+def warm_up() -> None:
+    """Load everything reading may need: later no file can be opened."""
+    load_codecs()
+    for sample, name in _SAMPLES:
+        read_whole(io.BytesIO(sample), name)

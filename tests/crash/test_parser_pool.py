@@ -1,0 +1,203 @@
+"""The pool of parsers: real children, real signals, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from penstock.engines.parsers import abilities
+from penstock.model.errors import Broken, Refused
+from penstock.model.parsed import Media
+from tests.support.files.pdf import shared_pages, simple_pdf
+from tests.support.parsing import children_alive, open_descriptors, parsers
+
+
+def given(folder: Path, name: str, data: bytes) -> Path:
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+async def test_files_of_several_kinds_are_read_by_one_warm_child(tmp_path: Path) -> None:
+    """A child that answered reads the next file."""
+    text = given(tmp_path, "a.txt", "Grüße\n".encode())
+    pdf = given(tmp_path, "b.pdf", simple_pdf([["One."], ["Two."]]))
+
+    async with parsers() as pool:
+        before = pool.pids
+        first = await pool.parse(text, "a.txt")
+        second = await pool.parse(pdf, "b.pdf")
+        after = pool.pids
+
+    assert (first.text, first.media) == ("Grüße", Media.TEXT)
+    assert [second.text[page.start : page.end].strip() for page in second.pages] == ["One.", "Two."]
+    assert before == after
+
+
+async def test_cancelling_kills_the_child_at_once(tmp_path: Path) -> None:
+    """R5: a cancelled parse leaves no process behind, and the pool goes on."""
+    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    text = given(tmp_path, "a.txt", b"after")
+
+    async with parsers() as pool:
+        (pid,) = pool.pids
+        parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
+        await busy(pid)
+        parsing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            async with asyncio.timeout(1.0):
+                await parsing
+        async with asyncio.timeout(1.0):
+            await gone(pid)
+        assert (await pool.parse(text, "a.txt")).text == "after"
+
+
+async def test_a_killed_child_is_a_crash_and_the_pool_goes_on(tmp_path: Path) -> None:
+    """R3: a death is told apart from a refusal, and costs one document."""
+    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    text = given(tmp_path, "a.txt", b"after")
+
+    async with parsers() as pool:
+        (pid,) = pool.pids
+        parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
+        await busy(pid)
+        os.kill(pid, signal.SIGSEGV)
+        with pytest.raises(Broken) as caught:
+            await parsing
+        assert (await pool.parse(text, "a.txt")).text == "after"
+
+    assert caught.value.code == "ERR_PARSER_CRASHED"
+    assert "SIGSEGV" in caught.value.message
+
+
+async def test_a_child_that_died_while_it_waited_is_nobodys_fault(tmp_path: Path) -> None:
+    """A file given to a seat whose child is gone is read by a fresh one."""
+    text = given(tmp_path, "a.txt", b"words")
+
+    async with parsers() as pool:
+        (pid,) = pool.pids
+        os.kill(pid, signal.SIGKILL)
+        await gone(pid)
+        assert (await pool.parse(text, "a.txt")).text == "words"
+
+
+async def test_time_is_up_for_the_slow_file_only(tmp_path: Path) -> None:
+    """R2: a file that takes too long is refused, and a neighbour is read meanwhile."""
+    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    text = given(tmp_path, "a.txt", b"neighbour")
+
+    async with parsers(children=2, seconds=0.7) as pool:
+        parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
+        neighbour = await pool.parse(text, "a.txt")
+        assert not parsing.done()
+        with pytest.raises(Refused) as caught:
+            await parsing
+
+    assert neighbour.text == "neighbour"
+    assert caught.value.code == "ERR_PARSE_TIMEOUT"
+
+
+async def test_a_child_is_replaced_after_so_many_documents(tmp_path: Path) -> None:
+    """What a library leaks over time ends with its child."""
+    text = given(tmp_path, "a.txt", b"words")
+
+    async with parsers(documents=3) as pool:
+        seen = set()
+        for _ in range(7):
+            await pool.parse(text, "a.txt")
+            seen.update(pool.pids)
+
+    assert len(seen) >= 3
+
+
+async def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    """I10: descriptors and children return to where they started, whatever happened in between."""
+    text = given(tmp_path, "a.txt", b"words")
+    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    async with parsers():  # what a first start opens for good is open now
+        pass
+    before = open_descriptors()
+
+    async with parsers(children=2, seconds=0.5, documents=2) as pool:
+        await asyncio.gather(
+            *(pool.parse(text, "a.txt") for _ in range(6)),
+            pool.parse(slow, "slow.pdf"),
+            pool.parse(tmp_path / "missing", "missing"),
+            return_exceptions=True,
+        )
+
+    assert children_alive() == []
+    assert open_descriptors() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "slow.pdf"]
+
+
+async def test_closing_ends_what_runs(tmp_path: Path) -> None:
+    """A pool that closes waits for nobody, and whoever waited is told."""
+    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+
+    async with parsers() as pool:
+        (pid,) = pool.pids
+        parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
+        await busy(pid)
+    with pytest.raises(Broken):
+        await parsing
+
+    assert children_alive() == []
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda path: None, "ERR_FILE_NOT_FOUND"),
+        (lambda path: path.mkdir(), "ERR_FILE_NOT_REGULAR"),
+        (lambda path: os.mkfifo(path), "ERR_FILE_NOT_REGULAR"),
+        (lambda path: path.touch(), "ERR_FILE_EMPTY"),
+    ],
+)
+async def test_what_is_no_file_is_refused_before_a_child_sees_it(
+    tmp_path: Path, make: Callable[[Path], None], code: str
+) -> None:
+    """A pipe, a folder, nothing at all: each has its own code, and nobody waits."""
+    make(tmp_path / "it")
+
+    async with parsers() as pool:
+        with pytest.raises(Refused) as caught:
+            await pool.parse(tmp_path / "it", "it.txt")
+
+    assert caught.value.code == code
+
+
+async def test_strict_reads_only_where_the_kernel_shuts_in(tmp_path: Path) -> None:
+    """Configured so, a parser that could reach files or network reads nothing."""
+    text = given(tmp_path, "a.txt", b"words")
+
+    if abilities().strict:
+        async with parsers(strict=True) as pool:
+            assert (await pool.parse(text, "a.txt")).text == "words"
+    else:
+        with pytest.raises(Refused, match="strict"):
+            async with parsers(strict=True):
+                pass
+
+
+async def busy(pid: int) -> None:
+    """Until a child works."""
+    process = psutil.Process(pid)
+    start = process.cpu_times().user
+    async with asyncio.timeout(30.0):
+        while process.cpu_times().user - start < 0.05:
+            await asyncio.sleep(0.01)
+
+
+async def gone(pid: int) -> None:
+    """Until a process is gone."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            await asyncio.sleep(0.01)

@@ -1,0 +1,1 @@
+"""Makers of real and hostile files, each a function that gives bytes."""

@@ -1,0 +1,57 @@
+"""Parsers for tests: real children with limits that a test can wait for."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psutil
+
+from penstock.engines.parsers import Bounds, Parsers
+from penstock.model.errors import Refused
+from penstock.model.parsed import Parsed
+from penstock.pipeline.parse.reading import read_whole
+from penstock.wiring.parsers import COMMAND
+
+
+@asynccontextmanager
+async def parsers(**bounds: Any) -> AsyncIterator[Parsers]:
+    """A pool of real children; afterwards none of them is left."""
+    pool = Parsers(COMMAND, Bounds(**{"children": 1, "seconds": 60.0, **bounds}))
+    try:
+        await pool.open()
+        yield pool
+    finally:
+        await pool.close()
+        assert pool.pids == ()
+
+
+def read_bytes(data: bytes, name: str, *, lenient: bool = False) -> Parsed:
+    """Parse in this process, where a failure has a trace."""
+    return read_whole(io.BytesIO(data), name, lenient=lenient)
+
+
+def code_of(data: bytes, name: str, *, lenient: bool = False) -> str:
+    """The code a file is refused with, or the format it was read as."""
+    try:
+        return read_bytes(data, name, lenient=lenient).media.value
+    except Refused as refused:
+        return refused.code
+
+
+def open_descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def children_alive() -> list[int]:
+    """Every living child of this process, however deep."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if child.status() != psutil.STATUS_ZOMBIE and "penstock.doors.parser" in child.cmdline():
+                found.append(child.pid)
+    return found
