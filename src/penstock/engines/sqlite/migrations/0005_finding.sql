@@ -1,7 +1,8 @@
 -- What finding files needs to remember, and what is owed when a job ends.
 
-ALTER TABLE documents ADD COLUMN mark TEXT;  -- how the file looked when its bytes of now were taken
-ALTER TABLE documents ADD COLUMN root TEXT;  -- the folder, project or library it was found in
+-- How the file looked when its bytes of now were taken, and the folder, project or library it was found in.
+ALTER TABLE documents ADD COLUMN mark TEXT;
+ALTER TABLE documents ADD COLUMN root TEXT;
 
 CREATE TABLE reports (                       -- what a look at a folder found
   queue_id TEXT PRIMARY KEY NOT NULL,
