@@ -239,6 +239,10 @@ class Catalogue(Protocol):
         """A version, whatever its state."""
         ...
 
+    async def tokens(self, version: VersionId) -> int:
+        """How many tokens its chunks hold."""
+        ...
+
     async def parse_of(self, blob: BlobId, parser: str) -> KeptParse | None:
         """A kept parse."""
         ...
@@ -270,7 +274,10 @@ class Catalogue(Protocol):
         ...
 
     async def counts(self, collection: CollectionId) -> Mapping[str, int]:
-        """How many documents by state, and how many `chunks` readers can see."""
+        """How many documents by state; of what readers can see, how many `chunks` and `bytes`.
+
+        `visible` documents have a version in the answering generation, `built` ones in the one being built.
+        """
         ...
 
     async def take_debts(self, kinds: Sequence[DebtKind], owner: str, *, limit: int = 10) -> list[Debt]:

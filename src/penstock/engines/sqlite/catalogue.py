@@ -103,6 +103,11 @@ class SqliteCatalogue:
         row = await self._store.look(lambda db: db.execute(sql("document_bytes"), (document,)).fetchone())
         return None if row is None else BlobId(row[0])
 
+    async def tokens(self, version: VersionId) -> int:
+        """How many tokens its chunks hold."""
+        row = await self._store.look(lambda db: db.execute(sql("version_tokens"), (version,)).fetchone())
+        return int(row[0])
+
     async def parse_of(self, blob: BlobId, parser: str) -> KeptParse | None:
         """A kept parse."""
         row = await self._store.look(lambda db: db.execute(sql("parse_find"), (blob, parser)).fetchone())
@@ -129,13 +134,13 @@ class SqliteCatalogue:
         return None if row is None else str(row[0])
 
     async def counts(self, collection: CollectionId) -> Mapping[str, int]:
-        """How many documents by state, and how many `chunks` readers can see."""
+        """How many documents by state, and the sizes of what readers can see."""
 
         def work(db: sqlite3.Connection) -> dict[str, int]:
             found = dict.fromkeys(map(str, DocumentState), 0)
             found.update(db.execute(sql("document_counts"), (collection,)).fetchall())
-            found["chunks"] = db.execute(sql("chunk_counts"), (collection,)).fetchone()[0]
-            return found
+            sizes = db.execute(sql("collection_sizes"), (collection,)).fetchone()
+            return found | dict(zip(("chunks", "bytes", "visible", "built"), sizes, strict=True))
 
         return await self._store.look(work)
 
