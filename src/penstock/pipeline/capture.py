@@ -66,7 +66,7 @@ class Capturer:
                 found = await self._begun_before(lease)
                 if found is not None:
                     return found
-            if options.origin in (Origin.WATCHED, Origin.SCANNED):
+            if options.origin is not Origin.ASKED:
                 return None
             raise
 

@@ -11,11 +11,14 @@ from dataclasses import fields
 
 import msgspec
 
-from penstock.model.errors import Refused
+from penstock.model.errors import Broken, Refused
 from penstock.model.events import Event
+from penstock.model.parsed import Parsed
 from penstock.model.payloads import SHAPES, ItemType, Payload
 
 _ENCODER = msgspec.json.Encoder()
+_PARSED_ENCODER = msgspec.msgpack.Encoder()
+_PARSED_DECODER = msgspec.msgpack.Decoder(Parsed)
 _DECODERS = {item_type: msgspec.json.Decoder(shape) for item_type, shape in SHAPES.items()}
 _KNOWN = {item_type: {f.name for f in fields(shape)} for item_type, shape in SHAPES.items()}
 
@@ -65,6 +68,19 @@ def encode_metadata(metadata: Mapping[str, object], *, bytes_max: int) -> str:
             f"the metadata has {len(data):,} bytes, the limit is {bytes_max:,}", code="ERR_METADATA_TOO_LARGE"
         )
     return data.decode()
+
+
+def encode_parsed(parsed: Parsed) -> bytes:
+    """A parse as it is kept."""
+    return _PARSED_ENCODER.encode(parsed)
+
+
+def decode_parsed(data: bytes) -> Parsed:
+    """A kept parse; Broken if it is none."""
+    try:
+        return _PARSED_DECODER.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Broken(f"a kept parse cannot be read: {error}", code="ERR_BLOB_DAMAGED") from error
 
 
 def encode_event(event: Event) -> str:
