@@ -1,6 +1,7 @@
 """Files on this machine: finding, capturing, moving and watching them."""
 
 from penstock.engines.disk.blobs import DiskBlobs
+from penstock.engines.disk.moving import DiskMover
 from penstock.engines.disk.walking import DiskFinder
 
-__all__ = ["DiskBlobs", "DiskFinder"]
+__all__ = ["DiskBlobs", "DiskFinder", "DiskMover"]

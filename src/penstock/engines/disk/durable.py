@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-UNFINISHED = ".part"
+_UNFINISHED = re.compile(r".*[0-9a-f]{16}\.part", re.DOTALL)
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -30,10 +31,13 @@ def unfinished(folder: Path, *, prefix: str = "", mode: int = 0o600) -> Iterator
         os.close(file)
 
 
-def sweep_unfinished(folder: Path, *, prefix: str = "") -> int:
+def sweep_unfinished(folder: Path) -> int:
     """Remove unfinished files whose writers are gone; how many."""
     removed = 0
-    for path in sorted(folder.glob(f"{prefix}*{UNFINISHED}")):
+    for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
+        if not _UNFINISHED.fullmatch(name):
+            continue
+        path = folder / name
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
@@ -87,7 +91,7 @@ def make_folder(folder: Path) -> None:
 
 def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
     while True:
-        path = folder / f"{prefix}{secrets.token_hex(8)}{UNFINISHED}"
+        path = folder / f"{prefix}{secrets.token_hex(8)}.part"
         file = os.open(path, _NEW, mode)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

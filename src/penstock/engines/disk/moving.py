@@ -1,0 +1,216 @@
+"""Moving files between folders that are ours, so that it may be repeated until it is done.
+
+The name is taken by a hard link, which never overwrites, and only then the old name goes: whoever dies in
+between leaves one file under two names, and the next attempt drops the old one. The bytes are compared with
+those that were captured, because a file that was replaced since is another document, not yet read.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from penstock.engines.disk.aside import Stop, aside
+from penstock.engines.disk.durable import (
+    make_folder,
+    sweep_unfinished,
+    sync_folder,
+    unfinished,
+    write_all,
+    write_whole,
+)
+from penstock.engines.disk.faults import keeping_fault, printable
+from penstock.engines.disk.opening import opened
+from penstock.model.errors import Broken, Exhausted, Fault, Refused
+from penstock.model.files import BlobHash
+
+SAME_NAME_MAX = 1000
+_NAME_BYTES_MAX = 255
+_TAIL_BYTES = len(" (1000).error.json")
+_NO_LINKS = frozenset({errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
+_ANY_SIZE = 1 << 62
+_ENDING_MAX = 20
+
+
+class DiskMover:
+    """Moves files; any number of processes may do so at once."""
+
+    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash) -> Path:
+        """Bring a file with these bytes into the folder; where it is now."""
+
+        def work(_: Stop) -> Path:
+            try:
+                make_folder(folder)
+                with _alone_in(folder):
+                    return _move(source, folder, fitting_name(name), digest)
+            except OSError as error:
+                raise keeping_fault(error, folder) from error
+
+        return await aside(work)
+
+    async def write_beside(self, target: Path, suffix: str, record: Mapping[str, Any]) -> Path:
+        """The record as readable JSON, in place of an earlier one of that name."""
+        path = target.with_name(target.name + suffix)
+        text = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+        def work(_: Stop) -> Path:
+            try:
+                make_folder(path.parent)
+                write_whole(path, text.encode(errors="backslashreplace"))
+            except OSError as error:
+                raise keeping_fault(error, path) from error
+            return path
+
+        return await aside(work)
+
+    async def sweep(self, folder: Path) -> int:
+        """Remove what dead writers left half-written in one of our folders; how many."""
+
+        def work(_: Stop) -> int:
+            try:
+                return sweep_unfinished(folder)
+            except OSError as error:
+                raise keeping_fault(error, folder) from error
+
+        return await aside(work)
+
+
+def fitting_name(name: str) -> str:
+    """The name if it can be one, shortened so that a number and a sidecar's ending still fit."""
+    if not name or name in (".", "..") or "/" in name or "\0" in name:
+        raise Refused(f"{name[:80]!r} cannot be the name of a file", code="ERR_PATH_INVALID")
+    stem, ending = _split(name)
+    whole = os.fsencode(stem)
+    room = _NAME_BYTES_MAX - _TAIL_BYTES - len(os.fsencode(ending))
+    return name if len(whole) <= room else whole[:room].decode(errors="ignore") + ending
+
+
+def _move(source: Path, folder: Path, name: str, digest: BlobHash) -> Path:
+    about = _captured(source, digest)
+    for target in _candidates(folder, name):
+        there = _stat(target)
+        if there is None:
+            if about is None:
+                break
+            _place(source, target, about, digest)
+            return target
+        if stat.S_ISREG(there.st_mode) and _hash(target) == digest:
+            if about is not None:
+                _drop(source)
+            return target
+    else:
+        raise Exhausted(f"{printable(folder)} holds {SAME_NAME_MAX} other files named like {name!r}")
+    raise Refused(
+        f"{printable(source)} is gone and no file with its bytes is in {printable(folder)}",
+        code="ERR_FILE_NOT_FOUND",
+    )
+
+
+def _captured(source: Path, digest: BlobHash) -> os.stat_result | None:
+    """How the source stands if it holds the captured bytes; None if it is gone."""
+    try:
+        with opened(source, limit=_ANY_SIZE) as (file, about), os.fdopen(os.dup(file), "rb") as reader:
+            found = file_digest(reader, "sha256").hexdigest()
+    except Fault as fault:
+        if fault.code == "ERR_FILE_NOT_FOUND":
+            return None
+        raise
+    if found != digest:
+        raise Refused(
+            f"{printable(source)} holds other bytes than were captured; it stays", code="ERR_FILE_CHANGING"
+        )
+    return about
+
+
+def _place(source: Path, target: Path, about: os.stat_result, digest: BlobHash) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _copy(source, target, about, digest)
+    else:
+        placed = os.lstat(target)
+        if _identity(placed) != _identity(about):
+            target.unlink()
+            raise Refused(f"{printable(source)} was replaced while it was moved", code="ERR_FILE_CHANGING")
+    sync_folder(target.parent)
+    _drop(source)
+
+
+def _copy(source: Path, target: Path, about: os.stat_result, digest: BlobHash) -> None:
+    """To another file system, or one without links: written aside, compared, then named."""
+    with unfinished(target.parent, prefix=f".{target.name[:40]}.", mode=0o600) as (file, temporary):
+        with opened(source, limit=_ANY_SIZE) as (reading, _):
+            while piece := os.read(reading, 1 << 20):
+                write_all(file, piece)
+        os.fchmod(file, stat.S_IMODE(about.st_mode))
+        os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+        os.fsync(file)
+        if _hash(temporary) != digest:
+            raise Refused(f"{printable(source)} changed while it was moved", code="ERR_FILE_CHANGING")
+        try:
+            os.link(temporary, target, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            # No links here at all; the folder's lock keeps our own others away from the name.
+            temporary.rename(target)
+
+
+def _drop(source: Path) -> None:
+    with suppress(FileNotFoundError):
+        source.unlink()
+        sync_folder(source.parent)
+
+
+def _candidates(folder: Path, name: str) -> Iterator[Path]:
+    stem, ending = _split(name)
+    yield folder / name
+    for number in range(2, SAME_NAME_MAX + 1):
+        yield folder / f"{stem} ({number}){ending}"
+
+
+def _split(name: str) -> tuple[str, str]:
+    stem, dot, ending = name.rpartition(".")
+    if not stem or len(ending) > _ENDING_MAX:
+        return name, ""
+    return stem, dot + ending
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _hash(path: Path) -> str:
+    try:
+        with opened(path, limit=_ANY_SIZE) as (file, _), os.fdopen(os.dup(file), "rb") as reader:
+            return file_digest(reader, "sha256").hexdigest()
+    except Refused as refused:
+        raise Broken(f"a file in our own folder cannot be read: {refused.message}") from refused
+
+
+def _identity(about: os.stat_result) -> tuple[int, int, int, int]:
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """No other mover chooses a name in this folder meanwhile."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
