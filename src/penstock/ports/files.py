@@ -58,8 +58,11 @@ class Watcher(Protocol):
 class Mover(Protocol):
     """Moves files between folders that are ours."""
 
-    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash) -> Path:
-        """Bring the file into the folder under that name or the next free one (M1, M2); where it is now."""
+    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash | None) -> Path:
+        """Bring the file into the folder under that name or the next free one (M1, M2); where it is now.
+
+        `digest` names the bytes that were captured; None takes a file nobody could capture as it is.
+        """
         ...
 
     async def write_beside(self, target: Path, suffix: str, record: Mapping[str, Any]) -> Path:

@@ -43,8 +43,8 @@ _ENDING_MAX = 20
 class DiskMover:
     """Moves files; any number of processes may do so at once."""
 
-    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash) -> Path:
-        """Bring a file with these bytes into the folder; where it is now."""
+    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash | None) -> Path:
+        """Bring a file with these bytes, or with whatever it has, into the folder; where it is now."""
 
         def work(_: Stop) -> Path:
             try:
@@ -93,8 +93,8 @@ def fitting_name(name: str) -> str:
     return name if len(whole) <= room else whole[:room].decode(errors="ignore") + ending
 
 
-def _move(source: Path, folder: Path, name: str, digest: BlobHash) -> Path:
-    about = _captured(source, digest)
+def _move(source: Path, folder: Path, name: str, wanted: BlobHash | None) -> Path:
+    about, digest = _captured(source, wanted)
     for target in _candidates(folder, name):
         there = _stat(target)
         if there is None:
@@ -114,23 +114,23 @@ def _move(source: Path, folder: Path, name: str, digest: BlobHash) -> Path:
     )
 
 
-def _captured(source: Path, digest: BlobHash) -> os.stat_result | None:
-    """How the source stands if it holds the captured bytes; None if it is gone."""
+def _captured(source: Path, wanted: BlobHash | None) -> tuple[os.stat_result | None, BlobHash | None]:
+    """How the source stands if it holds the captured bytes, None if it is gone; and what bytes they are."""
     try:
         with opened(source, limit=_ANY_SIZE) as (file, about), os.fdopen(os.dup(file), "rb") as reader:
             found = file_digest(reader, "sha256").hexdigest()
     except Fault as fault:
         if fault.code == "ERR_FILE_NOT_FOUND":
-            return None
+            return None, wanted
         raise
-    if found != digest:
+    if wanted is not None and found != wanted:
         raise Refused(
             f"{printable(source)} holds other bytes than were captured; it stays", code="ERR_FILE_CHANGING"
         )
-    return about
+    return about, BlobHash(found)
 
 
-def _place(source: Path, target: Path, about: os.stat_result, digest: BlobHash) -> None:
+def _place(source: Path, target: Path, about: os.stat_result, digest: BlobHash | None) -> None:
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as error:
@@ -146,7 +146,7 @@ def _place(source: Path, target: Path, about: os.stat_result, digest: BlobHash) 
     _drop(source)
 
 
-def _copy(source: Path, target: Path, about: os.stat_result, digest: BlobHash) -> None:
+def _copy(source: Path, target: Path, about: os.stat_result, digest: BlobHash | None) -> None:
     """To another file system, or one without links: written aside, compared, then named."""
     with unfinished(target.parent, prefix=f".{target.name[:40]}.", mode=0o600) as (file, temporary):
         with opened(source, limit=_ANY_SIZE) as (reading, _):

@@ -1,0 +1,37 @@
+"""Where a collection's own folders are: incoming is watched, processed and failed are where files end up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+INCOMING = "incoming"
+PROCESSED = "processed"
+FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFolders:
+    """`<data>/sources/<collection>/{incoming,processed,failed}`."""
+
+    root: Path
+
+    def incoming(self, collection: str) -> Path:
+        """Where files are dropped."""
+        return self.root / collection / INCOMING
+
+    def outcome(self, collection: str, *, done: bool) -> Path:
+        """Where a file goes when its job has ended."""
+        return self.root / collection / (PROCESSED if done else FAILED)
+
+    def holds(self, collection: str, path: Path) -> bool:
+        """Whether a file lies in the collection's incoming folder; only such a file is ever moved."""
+        return path.is_relative_to(self.incoming(collection)) and ".." not in path.parts
+
+    def all(self, collection: str) -> tuple[Path, Path, Path]:
+        """The three folders."""
+        return (
+            self.incoming(collection),
+            self.outcome(collection, done=True),
+            self.outcome(collection, done=False),
+        )

@@ -1,0 +1,79 @@
+"""Moves: a file of an incoming folder goes to processed or failed once its job has ended.
+
+The debt was written in the transaction that ended the job, so a crash between the two loses neither; a move
+that happened already is a success. A file whose bytes are no longer those the job took is a new arrival with
+a job of its own, and stays.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+from penstock.intake.incoming import SourceFolders
+from penstock.model.catalogue import Debt, Document, DocumentId
+from penstock.model.errors import Refused
+from penstock.model.files import blob_hash
+from penstock.model.jobs import Job, JobId
+from penstock.model.records import Yield, error_record, status_record
+from penstock.model.states import State
+from penstock.ports.catalogue import Catalogue
+from penstock.ports.database import Database, Transaction
+from penstock.ports.desk import Desk
+from penstock.ports.files import Mover
+
+
+class Moves:
+    """Pays the debt of a move."""
+
+    def __init__(
+        self, database: Database, desk: Desk, catalogue: Catalogue, mover: Mover, folders: SourceFolders
+    ) -> None:
+        self._database = database
+        self._desk = desk
+        self._catalogue = catalogue
+        self._mover = mover
+        self._folders = folders
+
+    async def pay(self, debt: Debt) -> bool:
+        """Move the file and write its record beside it."""
+        job = await self._desk.find(JobId(debt.about))
+        if job is not None:
+            await self._move(job)
+        await self._database.write(lambda tx: tx.debts.paid(debt))
+        return True
+
+    async def _move(self, job: Job) -> None:
+        path = Path(str(json.loads(job.payload_json)["file_path"]))
+        if not self._folders.holds(job.collection, path):
+            return
+        document = await self._document(job)
+        taken = None if document is None else await self._catalogue.last_bytes(document.id)
+        done = job.state is State.DONE
+        folder = self._folders.outcome(job.collection, done=done)
+        try:
+            target = await self._mover.move(
+                path, folder, path.name, digest=None if taken is None else blob_hash(taken)
+            )
+        except Refused as refused:
+            if refused.code in ("ERR_FILE_NOT_FOUND", "ERR_FILE_CHANGING"):
+                return  # someone took it away, or put something else in its place
+            raise
+        if done:
+            made = Yield(chunks=0 if document is None else document.chunks)
+            record = status_record(job, filename=path.name, made=made)
+            await self._mover.write_beside(target, ".meta.json", record)
+        else:
+            await self._mover.write_beside(target, ".error.json", error_record(job, filename=path.name))
+
+    async def _document(self, job: Job) -> Document | None:
+        for stage in await self._catalogue.stages_of_job(job.id):
+            found = await self._database.write(partial(_find, document=stage.document))
+            if found is not None:
+                return found
+        return None
+
+
+def _find(tx: Transaction, document: DocumentId) -> Document | None:
+    return tx.documents.get(document)
