@@ -16,6 +16,7 @@ from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
+from penstock.ports.index import Index
 from penstock.ports.queue import Queue
 
 
@@ -33,6 +34,9 @@ class Store(Database, Protocol):
 
     @property
     def catalogue(self) -> Catalogue: ...
+
+    @property
+    def index(self) -> Index: ...
 
     def abandon(self) -> None:
         """Drop everything at once, as a crash would."""

@@ -16,6 +16,7 @@ from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
+from penstock.ports.index import Index
 from penstock.ports.queue import Queue
 from penstock.settings import Settings
 
@@ -33,6 +34,8 @@ class Store(Database, Protocol):
     def batches(self) -> Batches: ...
     @property
     def catalogue(self) -> Catalogue: ...
+    @property
+    def index(self) -> Index: ...
 
 
 @asynccontextmanager

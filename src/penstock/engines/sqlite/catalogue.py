@@ -169,6 +169,14 @@ class SqliteCatalogue:
         """Forget vectors and parses that nothing has used for a week; how many went."""
         return await self._store.change(lambda db: purging.sweep(db, self._clock.now(), limit=limit))
 
+    async def unused_blobs(self, blobs: Sequence[BlobId]) -> set[BlobId]:
+        """Which of these neither a version nor a kept parse needs."""
+
+        def work(db: sqlite3.Connection) -> set[BlobId]:
+            return {blob for blob in blobs if not db.execute(sql("blob_used"), {"blob": blob}).fetchone()[0]}
+
+        return await self._store.look(work)
+
     async def blob_in_use(self, blob: BlobId) -> bool:
         """Does a version or a kept parse need these bytes?"""
         found = await self._store.look(lambda db: db.execute(sql("blob_used"), {"blob": blob}).fetchone())

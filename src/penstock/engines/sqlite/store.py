@@ -16,6 +16,7 @@ from penstock.engines.sqlite.connection import Synchronous, connect, prepare
 from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
+from penstock.engines.sqlite.index import SqliteIndex
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, seconds
@@ -69,6 +70,7 @@ class SqliteStore:
         self.desk = SqliteDesk(self)
         self.batches = self.desk
         self.catalogue = SqliteCatalogue(self)
+        self.index = SqliteIndex(self)
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Run `work` in a transaction; its result after the commit."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import sqlite3
 
+from penstock.engines.sqlite.statements import sql
 from penstock.model.catalogue import GenerationId
 
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "["
     "\u0e01-\u0e2e\u0e30-\u0e33\u0e40-\u0e46"  # Thai
     "\u0e81-\u0eae\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6"  # Lao
@@ -25,69 +26,49 @@ _UNSPACED = re.compile(
 )
 
 
-def table(generation: GenerationId) -> str:
-    """The name of a generation's table."""
-    return f"words_{int(generation)}"
+def words_sql(name: str, generation: GenerationId) -> str:
+    """A statement about a generation's own table: in the files it is written for generation 0."""
+    return sql(name).replace("words_0", f"words_{int(generation)}")
 
 
 def make(db: sqlite3.Connection, generation: GenerationId) -> None:
     """The table and the view it indexes."""
-    name = table(generation)
-    db.execute(
-        f"CREATE VIEW {name}_of AS SELECT c.chunk_id, c.lead, c.text, c.grams FROM versions v"  # noqa: S608 - a number
-        f" JOIN chunks c ON c.version_id = v.version_id WHERE v.generation_id = {int(generation)}"
-    )
-    db.execute(
-        f"CREATE VIRTUAL TABLE {name} USING fts5(lead, text, grams, content='{name}_of',"
-        " content_rowid='chunk_id', tokenize='porter unicode61 remove_diacritics 2')"
-    )
+    db.execute(words_sql("words_view", generation))
+    db.execute(words_sql("words_make", generation))
 
 
 def drop(db: sqlite3.Connection, generation: GenerationId) -> None:
     """Forget all words of a generation; doing it again changes nothing."""
-    db.execute(f"DROP TABLE IF EXISTS {table(generation)}")
-    db.execute(f"DROP VIEW IF EXISTS {table(generation)}_of")
+    db.execute(words_sql("words_drop", generation))
+    db.execute(words_sql("words_drop_view", generation))
 
 
 def add(db: sqlite3.Connection, generation: GenerationId, version: int, after: int) -> int:
     """Take in a version's chunks with an id higher than that; how many."""
-    name = table(generation)
-    return db.execute(
-        f"INSERT INTO {name} (rowid, lead, text, grams) SELECT chunk_id, lead, text, grams FROM chunks"  # noqa: S608
-        " WHERE version_id = ? AND chunk_id > ?",
-        (version, after),
-    ).rowcount
+    return db.execute(words_sql("words_add", generation), (version, after)).rowcount
 
 
 def remove(db: sqlite3.Connection, generation: GenerationId, chunk_ids: str) -> None:
     """Take out some chunks, given as a JSON list, while their text is still there."""
-    name = table(generation)
-    db.execute(
-        f"INSERT INTO {name} ({name}, rowid, lead, text, grams) SELECT 'delete', chunk_id, lead, text, grams"  # noqa: S608
-        " FROM chunks WHERE chunk_id IN (SELECT value FROM json_each(?))",
-        (chunk_ids,),
-    )
+    db.execute(words_sql("words_remove", generation), (chunk_ids,))
 
 
 def crumble(db: sqlite3.Connection, generation: GenerationId, rows: int) -> bool:
     """Drop a portion of the pages of a table nobody reads any more; True when few are left."""
-    gone = 0
-    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table(generation),)).fetchone() is not None:
-        for part in ("data", "docsize"):
-            name = f"{table(generation)}_{part}"
-            gone += db.execute(
-                f"DELETE FROM {name} WHERE id IN (SELECT id FROM {name} LIMIT ?)",  # noqa: S608 - a number
-                (max(rows - gone, 0),),
-            ).rowcount
+    if db.execute(words_sql("words_there", generation)).fetchone() is None:
+        return True
+    gone = db.execute(words_sql("words_crumble_data", generation), (rows,)).rowcount
+    gone += db.execute(words_sql("words_crumble_sizes", generation), (max(rows - gone, 0),)).rowcount
     return gone < rows
 
 
 def grams_of(text: str) -> str:
-    """The letters of unspaced scripts in pairs; a lone one stands for itself."""
+    """The letters of unspaced scripts in pairs."""
     if text.isascii():
         return ""
-    return " ".join(pair for run in _UNSPACED.findall(text) for pair in _pairs(run))
+    return " ".join(pair for run in UNSPACED.findall(text) for pair in pairs(run))
 
 
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+def pairs(run: str) -> list[str]:
+    """Each letter with the next, and the last by itself: so one letter is found by how pairs begin."""
+    return [run[at : at + 2] for at in range(len(run))]

@@ -1,0 +1,182 @@
+"""The index on SQLite: FTS5 for words, an exact scan for vectors, both over what readers see and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from penstock.engines.sqlite import matrix, wording
+from penstock.engines.sqlite.statements import sql
+from penstock.model.catalogue import CollectionId, DocumentId, GenerationId
+from penstock.model.errors import Refused
+from penstock.model.passages import Candidate, Candidates, Passage, Question, Scope
+
+T = TypeVar("T")
+VECTORS_MAX = 400_000
+"""How many vectors a process keeps in memory over all generations; 384 numbers each are 600 MB."""
+_LAST = "\U0010ffff"
+
+
+class Looking(Protocol):
+    """What the index needs of its store."""
+
+    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """One answering generation of a scope; `documents` are the only ones wanted, where any filter is set."""
+
+    collection: CollectionId
+    generation: GenerationId
+    model: str | None
+    dimension: int
+    documents: tuple[int, ...] | None
+
+
+class SqliteIndex:
+    """Finds chunks; safe for several threads."""
+
+    def __init__(self, store: Looking, *, vectors_max: int = VECTORS_MAX) -> None:
+        self._store = store
+        self._vectors_max = vectors_max
+        self._matrices: OrderedDict[CollectionId, matrix.Matrix] = OrderedDict()
+        self._counts = wording.Counts()
+        self._lock = threading.Lock()
+
+    async def candidates(self, scope: Scope, question: Question, *, limit: int = 50) -> list[Candidates]:
+        """The best of each leg, one value for each collection of the scope."""
+        dense, lexical = await asyncio.gather(
+            self._store.look(lambda db: self._dense(db, scope, question, limit)),
+            self._store.look(lambda db: self._lexical(db, scope, question, limit)),
+        )
+        return [
+            Candidates(generation=generation, dense=found, lexical=lexical.get(generation, ()))
+            for generation, found in dense.items()
+        ]
+
+    async def passages(self, scope: Scope, chunks: Sequence[int]) -> list[Passage]:
+        """What the chunks say and where, in the given order; those no longer visible are left out."""
+        return await self._store.look(lambda db: _passages(db, scope, chunks))
+
+    def _dense(
+        self, db: sqlite3.Connection, scope: Scope, question: Question, limit: int
+    ) -> dict[GenerationId, tuple[Candidate, ...]]:
+        return {
+            ground.generation: tuple(self._nearest(db, ground, question, limit))
+            for ground in grounds(db, scope)
+        }
+
+    def _nearest(
+        self, db: sqlite3.Connection, ground: Ground, question: Question, limit: int
+    ) -> list[Candidate]:
+        vector = None if ground.model is None else question.vectors.get(ground.model)
+        if vector is None:
+            return []
+        import numpy as np  # here, because most commands never search
+
+        asked = np.frombuffer(vector, "<f4")
+        if len(asked) != ground.dimension:
+            raise Refused(
+                f"the question has {len(asked)} numbers, the vectors of {ground.model} {ground.dimension}",
+                code="ERR_QUERY_INVALID",
+            )
+        only = None if ground.documents is None else np.asarray(ground.documents, np.int64)
+        with self._lock:
+            loaded = self._matrix(db, ground)
+            if loaded is not None:
+                return loaded.best(asked, limit, only)
+        return matrix.scan(db, ground.generation, asked, limit, only)
+
+    def _matrix(self, db: sqlite3.Connection, ground: Ground) -> matrix.Matrix | None:
+        """The generation's matrix, up to date; None where it does not fit into memory."""
+        found = self._matrices.pop(ground.collection, None)
+        if found is None or found.generation != ground.generation:
+            if db.execute(sql("index_size"), (ground.generation,)).fetchone()[0] > self._vectors_max:
+                return None
+            found = matrix.Matrix(ground.generation, ground.dimension)
+        found.follow(db)
+        if len(found) > self._vectors_max:
+            return None
+        while self._matrices and len(found) + sum(map(len, self._matrices.values())) > self._vectors_max:
+            self._matrices.popitem(last=False)
+        self._matrices[ground.collection] = found
+        return found
+
+    def _lexical(
+        self, db: sqlite3.Connection, scope: Scope, question: Question, limit: int
+    ) -> dict[GenerationId, tuple[Candidate, ...]]:
+        return {
+            ground.generation: tuple(
+                wording.best(db, ground.generation, question.text, limit, ground.documents, self._counts)
+            )
+            for ground in grounds(db, scope)
+        }
+
+
+def grounds(db: sqlite3.Connection, scope: Scope) -> list[Ground]:
+    """What a scope comes to; a collection of another workspace is not there (K16)."""
+    where = {"workspace": scope.workspace, "collections": json.dumps(list(dict.fromkeys(scope.collections)))}
+    return [
+        Ground(
+            collection=CollectionId(collection),
+            generation=GenerationId(generation),
+            model=model,
+            dimension=(length or 0) // 4,
+            documents=documents_of(db, scope, CollectionId(collection)),
+        )
+        for collection, generation, model, length in db.execute(sql("index_ground"), where).fetchall()
+    ]
+
+
+def documents_of(db: sqlite3.Connection, scope: Scope, collection: CollectionId) -> tuple[int, ...] | None:
+    """The numbers of the documents the filters leave; None where nothing is filtered."""
+    if not (scope.documents or scope.path_prefix or scope.metadata):
+        return None
+    path = scope.path_prefix.rstrip("/") if scope.path_prefix else None
+    where = {
+        "collection": collection,
+        "path": path,
+        "low": path or "",
+        "high": _LAST if path is None else f"{path}0",  # the character after the slash
+        "documents": json.dumps(scope.documents) if scope.documents else None,
+        "metadata": json.dumps(dict(scope.metadata)) if scope.metadata else None,
+    }
+    return tuple(row[0] for row in db.execute(sql("index_documents"), where))
+
+
+def _passages(db: sqlite3.Connection, scope: Scope, chunks: Sequence[int]) -> list[Passage]:
+    where = {
+        "workspace": scope.workspace,
+        "collections": json.dumps(list(scope.collections)),
+        "chunks": json.dumps(list(chunks)),
+    }
+    rows = db.execute(sql("index_passages"), where).fetchall()
+    wanted = {collection: documents_of(db, scope, collection) for collection in {row[14] for row in rows}}
+    kept = {collection: None if only is None else set(only) for collection, only in wanted.items()}
+    return [_passage(row) for row in rows if (only := kept[row[14]]) is None or row[15] in only]
+
+
+def _passage(row: tuple[Any, ...]) -> Passage:
+    return Passage(
+        chunk=row[0],
+        document=DocumentId(row[1]),
+        document_name=row[2],
+        document_title=row[3],
+        identity=row[4],
+        collection=row[5],
+        ordinal=row[6],
+        start=row[7],
+        end=row[8],
+        text=row[9],
+        headings=tuple(json.loads(row[10])),
+        page_first=row[11],
+        page_last=row[12],
+        metadata_json=row[13],
+    )

@@ -1,0 +1,7 @@
+-- index_ground (sqlite): the answering generations of a scope, and whose vectors they hold.
+SELECT c.collection_id, c.generation, m.name, m.bytes FROM json_each(:collections) wanted
+  CROSS JOIN collections c ON c.collection_id = wanted.value
+  JOIN generations g ON g.generation_id = c.generation
+  LEFT JOIN models m ON m.model_id = g.model_id
+WHERE c.workspace_id = :workspace AND c.removed_at IS NULL
+ORDER BY wanted.key
