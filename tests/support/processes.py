@@ -26,6 +26,7 @@ import msgspec
 import psutil
 
 from penstock.model.jobs import JobId, NewJob, Receipt
+from penstock.model.standing import PauseScope
 from penstock.settings import Settings, load
 from penstock.wiring.store import open_store
 from tests.support.doomed import Doom, Task
@@ -211,6 +212,15 @@ class Plant:
                 return await store.desk.cancel(job_ids)
 
         return asyncio.run(cancelled())
+
+    def pause(self, scope: PauseScope, name: str) -> None:
+        """Hold jobs back from this process."""
+
+        async def paused() -> None:
+            async with open_store(self.settings()) as store:
+                await store.desk.pause(scope, name)
+
+        asyncio.run(paused())
 
     def rows(self, query: str, *values: object) -> list[Row]:
         """What a plain sqlite3 sees."""

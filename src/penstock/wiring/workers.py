@@ -26,6 +26,8 @@ from penstock.work.pace import Pace
 from penstock.work.supervisor import Supervisor
 from penstock.work.worker import Worker
 
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+"""What tells a process to end."""
 LAST_WORDS_SECONDS = 3.0
 """How long a child that was told to end at once may take to hand its jobs back."""
 
@@ -69,6 +71,7 @@ async def _supervise(settings: Settings, handlers: str | None) -> int:
         )
         _on_signals(supervisor.stop)
         await supervisor.run()
+    _ignore_signals()
     return 0
 
 
@@ -101,6 +104,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
             await run_crew(worker, store.queue, store, clock, pace)
         finally:
             watch.cancel()
+    _ignore_signals()
 
 
 async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:
@@ -117,8 +121,21 @@ def _end_soon() -> None:
 
 
 def _on_signals(told: Callable[[], None]) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, told)
+    """Pass signals on; not by the loop's own handlers, which end with it while the process still lives."""
+    loop = asyncio.get_running_loop()
+
+    def pass_on(_number: int, _frame: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: there is nothing left to stop
+            loop.call_soon_threadsafe(told)
+
+    for number in SIGNALS:
+        signal.signal(number, pass_on)
+
+
+def _ignore_signals() -> None:
+    """All is done: a signal in the last milliseconds must not make a good end look like a death."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def handlers_named(name: str | None) -> Handlers:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -34,7 +35,6 @@ class Child(Protocol):
 
     @property
     def pid(self) -> int: ...
-    def send_signal(self, number: int) -> None: ...
     async def wait(self) -> int: ...
 
 
@@ -139,5 +139,6 @@ class Supervisor:
 
 
 def _signal(child: Child, number: int) -> None:
+    # The process object's own way polls first, and so takes the exit code from the one who waits for it.
     with contextlib.suppress(ProcessLookupError):
-        child.send_signal(number)
+        os.kill(child.pid, number)
