@@ -78,4 +78,4 @@ def test_every_section_says_what_it_is_for() -> None:
     sections = [section for name in settings.as_shown() if is_dataclass(section := getattr(settings, name))]
 
     assert len(sections) >= 9
-    assert all(section.__doc__.endswith(".") for section in sections)
+    assert all((section.__doc__ or "").endswith(".") for section in sections)

@@ -1,5 +1,6 @@
 """Collections as they are declared: how documents are cut, how large they may be, where they come from."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from penstock.model.collections import name_fault
 from penstock.model.payloads import DEPTH_MAX
+from penstock.model.recipes import CHUNK_TOKENS_LEAST, CHUNK_TOKENS_MOST, Recipe
 from penstock.settings.compound import ListOf, MapOf, Record
 from penstock.settings.kinds import quoted
 from penstock.settings.numbers import Size, Switch, Whole
@@ -16,7 +18,8 @@ from penstock.settings.texts import Folder, Text
 DEPTH = 10
 FILE_BYTES_MAX = 1 << 40
 PAGES_MAX = 1_000_000
-CHUNK_TOKENS_MAX = 8192
+USUAL = Recipe(model="any")
+"""What a recipe says where nothing else is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,19 +27,18 @@ class SourceFolder:
     """A user's own folder, which is only read."""
 
     path: Path
+    """Absolute; in the file it may be relative to where the program was started."""
     patterns: tuple[str, ...] = ()
     """Empty takes every file."""
     ignore_patterns: tuple[str, ...] = ()
     recursive: bool = True
-    recursive_depth: int | None = None
+    recursive_depth: int = DEPTH
     watch: bool = True
 
     @property
     def depth(self) -> int:
-        """How many levels below the folder are entered."""
-        if not self.recursive:
-            return 0
-        return DEPTH if self.recursive_depth is None else self.recursive_depth
+        """How many levels below the folder are entered, whichever way it was said."""
+        return self.recursive_depth if self.recursive else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,13 @@ class RecipeChoice:
     """What a collection wants otherwise than usual when its documents are made into vectors."""
 
     chunk_tokens: int | None = None
+    chunk_tokens_min: int | None = None
     overlap_tokens: int | None = None
+
+    def given(self) -> dict[str, int]:
+        """What it says, by the recipe's own names."""
+        names = ("chunk_tokens", "chunk_tokens_min", "overlap_tokens")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +86,22 @@ def _source_faults(values: Mapping[str, Any]) -> Iterator[Within]:
 
 
 def _recipe_faults(values: Mapping[str, Any]) -> Iterator[Within]:
-    chunk, overlap = values.get("chunk_tokens"), values.get("overlap_tokens")
-    if chunk is not None and overlap is not None and overlap * 2 > chunk:
-        yield Within(
-            at="overlap_tokens",
-            wrong=f"{overlap} is more than half of chunk_tokens, which is {chunk}",
-            right=f"give at most {chunk // 2}",
-        )
+    chunk = values.get("chunk_tokens", USUAL.chunk_tokens)
+    for name in ("overlap_tokens", "chunk_tokens_min"):
+        part = values.get(name, getattr(USUAL, name))
+        if part * 2 > chunk:
+            at = name if name in values else "chunk_tokens"
+            yield Within(
+                at=at,
+                wrong=f"{name} is {part}, more than half of chunk_tokens, which is {chunk}",
+                right=f"give a {name} of at most {chunk // 2}",
+            )
 
 
 def _collection_faults(values: Mapping[str, Any]) -> Iterator[Within]:
     seen: dict[Path, int] = {}
     for number, source in enumerate(values.get("sources", ()), 1):
-        first = seen.setdefault(source.path.absolute(), number)
+        first = seen.setdefault(source.path, number)
         if first != number:
             yield Within(
                 at=f"sources[{number}].path",
@@ -99,10 +110,27 @@ def _collection_faults(values: Mapping[str, Any]) -> Iterator[Within]:
             )
 
 
-SOURCE = Record(
+class _Root(Folder):
+    """A folder by its absolute path: documents are known by theirs."""
+
+    def read(self, raw: object) -> Path:
+        return Path(os.path.abspath(Folder.read(self, raw)))
+
+
+class _Source(Record[SourceFolder]):
+    """A source; where it is not recursive no depth is shown, since the two contradict each other."""
+
+    def show(self, value: SourceFolder) -> dict[str, Any]:
+        shown = Record.show(self, value)
+        if not value.recursive:
+            del shown["recursive_depth"]
+        return shown
+
+
+SOURCE = _Source(
     make=SourceFolder,
     keys={
-        "path": Folder(),
+        "path": _Root(),
         "patterns": ListOf(Text()),
         "ignore_patterns": ListOf(Text()),
         "recursive": Switch(),
@@ -114,7 +142,11 @@ SOURCE = Record(
 )
 RECIPE = Record(
     make=RecipeChoice,
-    keys={"chunk_tokens": Whole(16, CHUNK_TOKENS_MAX), "overlap_tokens": Whole(0, CHUNK_TOKENS_MAX)},
+    keys={
+        "chunk_tokens": Whole(CHUNK_TOKENS_LEAST, CHUNK_TOKENS_MOST),
+        "chunk_tokens_min": Whole(0, CHUNK_TOKENS_MOST),
+        "overlap_tokens": Whole(0, CHUNK_TOKENS_MOST),
+    },
     faults=_recipe_faults,
 )
 LIMITS = Record(

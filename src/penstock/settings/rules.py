@@ -138,7 +138,7 @@ def _sources_in_data(settings: Settings) -> str | None:
 
     def wrong(collection: DeclaredCollection) -> str | None:
         for number, source in enumerate(collection.sources, 1):
-            if Path(os.path.abspath(source.path)).is_relative_to(data):
+            if source.path.is_relative_to(data):
                 return f"sources[{number}].path lies in the data folder"
         return None
 

@@ -15,6 +15,8 @@ from penstock.doors.cli.output import flush, settle_streams, talk
 from penstock.doors.streams import finish, silence
 
 COMMANDS = {
+    "ingest": "penstock.doors.cli.ingest",
+    "collection": "penstock.doors.cli.collection",
     "queue": "penstock.doors.cli.queue",
     "worker": "penstock.doors.cli.worker",
     "run": "penstock.doors.cli.run",

@@ -1,0 +1,92 @@
+"""The documents of `penstock collection … --json`: names here are promises."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from penstock.doors.cli.shapes import ErrorFacts
+
+
+class StateCounts(TypedDict):
+    """How many documents are in which state."""
+
+    pending: int
+    parsed: int
+    ingested: int
+    error: int
+
+
+class CollectionFacts(TypedDict):
+    """One collection; `recipe_differences` says what the configuration in force would make otherwise."""
+
+    name: str
+    description: str
+    declared: bool
+    documents: StateCounts
+    chunks: int
+    bytes: int
+    created_at: str
+    recipe: dict[str, object]
+    recipe_differences: list[str]
+    building: bool
+
+
+class CollectionList(TypedDict):
+    """All collections, by name."""
+
+    collections: list[CollectionFacts]
+
+
+class Made(TypedDict):
+    """A collection; `created` is false if it was there before."""
+
+    name: str
+    created: bool
+    recipe: dict[str, object]
+    dry_run: bool
+
+
+class BuildingFacts(TypedDict):
+    """The index being built beside the one that answers, and how far it is."""
+
+    recipe: dict[str, object]
+    done: int
+    total: int
+
+
+class FailureFacts(TypedDict):
+    """A document in error."""
+
+    document_id: str
+    name: str
+    identity: str
+    error: ErrorFacts
+
+
+class SourceFacts(TypedDict):
+    """A folder documents come from; `own` ones are moved through, others are only read."""
+
+    path: str
+    own: bool
+    watch: bool
+    patterns: list[str]
+    ignore_patterns: list[str]
+    depth: int
+
+
+class CollectionDetails(CollectionFacts):
+    """One collection with its failures, its sources, and the index being built."""
+
+    failures: list[FailureFacts]
+    failures_by_code: dict[str, int]
+    building_progress: BuildingFacts | None
+    sources: list[SourceFacts]
+
+
+class Deleted(TypedDict):
+    """What was deleted, or would be; readers see none of it from now on, the rest is purged by and by."""
+
+    name: str
+    documents: int
+    chunks: int
+    dry_run: bool

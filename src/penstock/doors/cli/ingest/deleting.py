@@ -1,0 +1,114 @@
+"""`penstock ingest delete`: documents, by path or id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import dry_run, verb
+from penstock.doors.cli.ingest.paths import absolute
+from penstock.doors.cli.ingest.shapes import RemovalFacts, RemovedDocuments
+from penstock.doors.cli.session import with_store
+from penstock.doors.cli.values import text
+from penstock.doors.cli.words import plural
+from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, DocumentId
+from penstock.model.errors import Refused
+
+if TYPE_CHECKING:
+    from penstock.settings import Settings
+    from penstock.wiring.store import Store
+
+PAGE = 500
+PRIORITY = 9
+
+
+@verb(
+    "delete",
+    examples=(
+        "penstock ingest delete --rag handbook --path old/policy.pdf",
+        "penstock ingest delete --rag handbook --path /srv/handbook/drafts --dry-run",
+        "penstock ingest delete --rag handbook --document ID",
+    ),
+    shape=RemovedDocuments,
+    notes=(
+        "Piped, a line is: job, path or id.",
+        "A folder's path deletes every document below it; files on the disk are not touched.",
+    ),
+)
+@click.option("--rag", "name", type=text, required=True, metavar="NAME", help="The collection.")
+@click.option("--path", "paths", type=text, multiple=True, help="File that was ingested, or a folder.")
+@click.option("--document", "ids", type=text, multiple=True, metavar="ID", help="Id of a document.")
+@dry_run
+@click.pass_obj
+def delete(given: Given, name: str, paths: Sequence[str], ids: Sequence[str], dry_run: bool) -> None:
+    """Delete documents; they are out of every answer as soon as a worker takes the job."""
+    if not paths and not ids:
+        raise click.UsageError("say what to delete: --path or --document")
+
+    async def work(store: Store, settings: Settings) -> RemovedDocuments:
+        from penstock.wiring.collections import known_collection
+        from penstock.wiring.intake import delete_all
+
+        collection = await known_collection(store, settings, name)
+        found = {each.id: each for each in await _named(store, collection, paths, ids)}
+        done = RemovedDocuments(
+            collection=name,
+            documents=[RemovalFacts(name=each.identity, job_id=None) for each in found.values()],
+            dry_run=dry_run,
+        )
+        if not dry_run:
+            admitted = await delete_all(store, settings, name, list(found), priority=PRIORITY)
+            for facts, each in zip(done["documents"], admitted, strict=True):
+                facts["job_id"] = each.job
+        return done
+
+    _print(given, with_store(given, work))
+
+
+async def _named(
+    store: Store, collection: Collection, paths: Sequence[str], ids: Sequence[str]
+) -> list[Document]:
+    """Every document that is meant; Refused if one is not there, so that nothing is deleted by half."""
+    found: list[Document] = []
+    for document_id in ids:
+        document = await store.catalogue.document(collection.workspace, DocumentId(document_id))
+        if document is None or document.collection != collection.id:
+            raise Refused(
+                f"there is no document {document_id!r} in {collection.name}", code="ERR_DOCUMENT_UNKNOWN"
+            )
+        found.append(document)
+    for typed in paths:
+        path = absolute(typed)
+        some = await _at(store, collection, path)
+        if not some:
+            raise Refused(
+                f"there is no document at or below {path} in {collection.name}", code="ERR_DOCUMENT_UNKNOWN"
+            )
+        found += some
+    return found
+
+
+async def _at(store: Store, collection: Collection, path: str) -> list[Document]:
+    """The document at the path, or all below it."""
+    exact = await store.write(lambda tx: tx.documents.at(LOCAL_TENANT, collection.id, path))
+    found = [] if exact is None else [exact]
+    after = None
+    while page := await store.catalogue.documents(
+        collection.workspace, collection=collection.id, under=path, after=after, limit=PAGE
+    ):
+        found += page
+        after = page[-1].identity
+    return found
+
+
+def _print(given: Given, done: RemovedDocuments) -> None:
+    if given.as_json:
+        output.document(done)
+        return
+    output.lines((each["job_id"], each["name"]) for each in done["documents"])
+    verb = "would be deleted" if done["dry_run"] else "will be deleted"
+    output.talk(f"{plural(len(done['documents']), 'document')} {verb}")

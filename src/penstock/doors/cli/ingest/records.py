@@ -1,0 +1,91 @@
+"""The documented status record of a job, and what else is known of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, cast
+
+from penstock.doors.cli.ingest.following import PARENTS
+from penstock.doors.cli.ingest.shapes import BatchFacts, StatusRecord
+from penstock.doors.cli.ingest.waiting import failed_facts
+from penstock.doors.cli.session import known
+from penstock.doors.cli.words import about
+from penstock.model.catalogue import LOCAL_WORKSPACE, Document, Stage
+from penstock.model.jobs import BatchId, Job
+from penstock.model.records import WORDS, Yield, status_record
+from penstock.model.standing import explain
+from penstock.model.states import ENDED, State
+
+if TYPE_CHECKING:
+    from penstock.wiring.store import Store
+
+FAILURES_MAX = 100
+
+
+async def record_of(store: Store, job_id: str) -> StatusRecord:
+    """Everything about one job of ingesting."""
+    job = await known(store.desk, job_id)
+    stages = await store.catalogue.stages_of_job(job.id)
+    document = await _document(store, stages)
+    told = status_record(
+        job,
+        filename=_filename(job, document),
+        made=await _yield(store, job, document),
+        stages=stages,
+    )
+    ours = {
+        "suggestions": [] if job.error is None else list(job.error.suggestions),
+        "document_id": None if document is None else document.id,
+        "document_state": None if document is None else document.state.value,
+        "batch": await _batch(store, job),
+        "found": await _found(store, job),
+        "why": explain(await store.desk.standing(job.id)),
+    }
+    return cast(StatusRecord, told | ours)
+
+
+async def _yield(store: Store, job: Job, document: Document | None) -> Yield:
+    """What a done job made; every chunk has its vector."""
+    if job.state is not State.DONE or document is None or document.version is None:
+        return Yield()
+    tokens = await store.catalogue.tokens(document.version)
+    return Yield(chunks=document.chunks, embeddings=document.chunks, tokens=tokens)
+
+
+async def _document(store: Store, stages: list[Stage]) -> Document | None:
+    if not stages:
+        return None
+    return await store.catalogue.document(LOCAL_WORKSPACE, stages[-1].document)
+
+
+def _filename(job: Job, document: Document | None) -> str:
+    return document.name if document is not None else PurePosixPath(about(job)).name or about(job)
+
+
+async def _batch(store: Store, job: Job) -> BatchFacts | None:
+    batch = await store.batches.batch(BatchId(job.id)) if job.item_type in PARENTS else None
+    if batch is None:
+        return None
+    failures = await store.batches.failures(batch.id, limit=FAILURES_MAX) if batch.failed else []
+    return BatchFacts(
+        state=batch.state.value,
+        total=batch.total,
+        done=batch.done,
+        failed=batch.failed,
+        failures=[failed_facts(each) for each in failures],
+    )
+
+
+async def _found(store: Store, job: Job) -> object:
+    """What a folder's look found, as it was kept."""
+    report = await store.catalogue.report(job.id) if job.item_type in PARENTS else None
+    return None if report is None else json.loads(report)
+
+
+def has_ended(record: StatusRecord) -> bool:
+    """Whether nothing will change any more, its children included."""
+    batch = record["batch"]
+    if record["status"] not in {WORDS[state] for state in ENDED}:
+        return False
+    return record["status"] == "failed" or batch is None or batch["state"] not in ("open", "running")

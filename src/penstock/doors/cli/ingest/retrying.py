@@ -1,0 +1,110 @@
+"""`penstock ingest retry`: documents in error are tried again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.collection.gathering import documents
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import dry_run, verb
+from penstock.doors.cli.ingest.shapes import AgainFacts, RetriedDocuments
+from penstock.doors.cli.session import with_store
+from penstock.doors.cli.values import text
+from penstock.doors.cli.words import plural
+from penstock.model.catalogue import Document, DocumentState
+from penstock.model.errors import Refused
+from penstock.model.jobs import Job
+from penstock.model.states import ENDED
+
+if TYPE_CHECKING:
+    from penstock.settings import Settings
+    from penstock.wiring.store import Store
+
+
+@verb(
+    "retry",
+    examples=(
+        "penstock ingest retry --failed",
+        "penstock ingest retry --failed --rag handbook --code ERR_EMBEDDER_DOWN",
+    ),
+    shape=RetriedDocuments,
+    notes=(
+        "Piped, a line is: document id, new job.",
+        "A document that is being tried again already is left alone, so saying it twice does it once.",
+    ),
+)
+@click.option("--failed", is_flag=True, help="Every document in error.")
+@click.option("--rag", "name", type=text, metavar="NAME", help="Only documents of this collection.")
+@click.option("--code", type=text, metavar="CODE", help="Only documents with this error code.")
+@dry_run
+@click.pass_obj
+def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_run: bool) -> None:
+    """Try documents in error again."""
+    if not failed:
+        raise click.UsageError("say --failed: every document in error, or those --rag and --code choose")
+
+    async def work(store: Store, settings: Settings) -> RetriedDocuments:
+        from penstock.wiring.collections import declare_all, known_collection
+
+        chosen = (
+            await declare_all(store, settings)
+            if name is None
+            else [await known_collection(store, settings, name)]
+        )
+        done = RetriedDocuments(documents=[], skipped=[], dry_run=dry_run)
+        for collection in chosen:
+            wanted = [
+                each
+                async for each in documents(store, collection, DocumentState.ERROR)
+                if each.error is not None and code in (None, each.error.code)
+            ]
+            for document in wanted:
+                await _again(store, document, done)
+        return done
+
+    _print(given, with_store(given, work))
+
+
+async def _again(store: Store, document: Document, done: RetriedDocuments) -> None:
+    facts = AgainFacts(
+        document_id=document.id,
+        name=document.name,
+        code="" if document.error is None else document.error.code,
+        job_id=None,
+    )
+    job = await _last_job(store, document)
+    if job is None:
+        done["skipped"].append(facts)
+        return
+    if job.state not in ENDED:
+        return
+    if not done["dry_run"]:
+        try:
+            (receipt,) = await store.desk.replay([job.id])
+        except Refused:
+            done["skipped"].append(facts)
+            return
+        facts["job_id"] = receipt.job_id
+    done["documents"].append(facts)
+
+
+async def _last_job(store: Store, document: Document) -> Job | None:
+    """The job that last worked on it, if it is still kept."""
+    for stage in reversed(await store.catalogue.stages(document.id)):
+        if (job := await store.desk.find(stage.job)) is not None:
+            return job
+    return None
+
+
+def _print(given: Given, done: RetriedDocuments) -> None:
+    if given.as_json:
+        output.document(done)
+        return
+    output.lines((each["document_id"], each["job_id"]) for each in done["documents"])
+    for each in done["skipped"]:
+        output.talk(output.clean(f"skipped {each['name']}: its job is no longer kept; submit it again"))
+    verb = "would be tried again" if done["dry_run"] else "submitted again"
+    output.talk(f"{plural(len(done['documents']), 'document')} {verb}")

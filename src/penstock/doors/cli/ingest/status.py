@@ -1,0 +1,128 @@
+"""`penstock ingest status`: one job in the documented words, once or to its end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.exits import Exit
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.ingest.records import has_ended, record_of
+from penstock.doors.cli.ingest.shapes import StatusRecord
+from penstock.doors.cli.session import with_store
+from penstock.doors.cli.values import interval as interval_of
+from penstock.doors.cli.values import text
+
+if TYPE_CHECKING:
+    from penstock.wiring.store import Store
+
+
+@verb(
+    "status",
+    examples=(
+        "penstock ingest status --job JOB",
+        "penstock ingest status --job JOB --follow",
+        "penstock ingest status --job JOB --json | jq .chunks_created",
+    ),
+    shape=StatusRecord,
+    notes=(
+        "Piped, a line is a name and a value; values that are not text are JSON.",
+        "States are submitted, queued, processing, done and failed.",
+        "With `--follow` it goes on until the job and its children have ended, and ends with 2 if any "
+        "failed; piped, a line is printed when something changes, with `--json` one document a line.",
+    ),
+)
+@click.option("--job", "job_id", type=text, required=True, metavar="JOB", help="Id of the job.")
+@click.option("--follow", is_flag=True, help="Go on until it has ended.")
+@click.option(
+    "--interval",
+    type=interval_of,
+    default="500ms",
+    show_default=True,
+    metavar="DURATION",
+    help="Time between two looks.",
+)
+@click.pass_obj
+def status(given: Given, job_id: str, follow: bool, interval: float) -> int:
+    """Show how far a document, folder or text is, and why it waits."""
+    if not follow:
+        with_store(given, lambda store, _: _once(store, given, job_id))
+        return Exit.OK
+    try:
+        record = with_store(given, lambda store, _: _follow(store, given, job_id, interval))
+    except KeyboardInterrupt:
+        output.talk(f"it goes on without you; to look again: penstock ingest status --job {job_id}")
+        return Exit.INTERRUPTED
+    batch = record["batch"]
+    failed = record["status"] == "failed" or (batch is not None and batch["failed"] > 0)
+    return Exit.EXECUTION if failed else Exit.OK
+
+
+async def _once(store: Store, given: Given, job_id: str) -> None:
+    _show(given, await record_of(store, job_id))
+
+
+def _show(given: Given, record: StatusRecord) -> None:
+    if given.as_json:
+        output.document(record)
+    elif output.on_terminal():
+        from penstock.doors.cli.ingest import pictures
+
+        output.draw(pictures.record(record))
+    else:
+        output.lines((name, _cell(value)) for name, value in record.items() if value is not None)
+
+
+async def _follow(store: Store, given: Given, job_id: str, interval: float) -> StatusRecord:
+    if output.on_terminal() and not given.as_json:
+        return await _redraw(store, job_id, interval)
+    last = ""
+    while True:
+        record = await record_of(store, job_id)
+        line = output.json_text(record) if given.as_json else change_line(record)
+        if line != last:
+            last = line
+            click.echo(line)
+            output.flush()
+        if has_ended(record):
+            return record
+        await asyncio.sleep(interval)
+
+
+async def _redraw(store: Store, job_id: str, interval: float) -> StatusRecord:
+    from rich.live import Live
+
+    from penstock.doors.cli.ingest import pictures
+
+    record = await record_of(store, job_id)
+    with Live(console=output.console(), auto_refresh=False) as live:
+        while True:
+            live.update(pictures.record(record), refresh=True)
+            if has_ended(record):
+                return record
+            await asyncio.sleep(interval)
+            record = await record_of(store, job_id)
+
+
+def change_line(record: StatusRecord) -> str:
+    """One line, the same as long as nothing has changed."""
+    parts = [record["status"]]
+    if record["document_state"]:
+        parts.append(f"document={record['document_state']}")
+    if record["progress"]:
+        parts.append(f"progress={record['progress']['done']}/{record['progress']['total'] or '?'}")
+    batch = record["batch"]
+    if batch:
+        parts.append(f"children={batch['done'] + batch['failed']}/{batch['total']}")
+        parts.append(f"failed={batch['failed']}")
+    if record["error_code"]:
+        parts.append(record["error_code"])
+    return " ".join(parts)
+
+
+def _cell(value: object) -> str:
+    return value if isinstance(value, str) else output.json_text(value)

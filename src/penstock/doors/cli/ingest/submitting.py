@@ -1,0 +1,330 @@
+"""`penstock ingest submit`: files, folders, globs, text, projects and addresses, all of them or none."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.exits import Exit
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import dry_run, verb
+from penstock.doors.cli.ingest import paths
+from penstock.doors.cli.ingest.following import Outlook
+from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, WaitFacts
+from penstock.doors.cli.ingest.waiting import facts_of, tell_end, wait
+from penstock.doors.cli.session import with_store
+from penstock.doors.cli.values import duration, text
+from penstock.doors.cli.words import plural, size
+from penstock.doors.streams import silence
+from penstock.model.errors import Refused
+from penstock.model.jobs import priority_of
+from penstock.model.options import Options
+from penstock.model.payloads import Content, File, Folder, Library, Project, item_type_of
+
+if TYPE_CHECKING:
+    from penstock.intake.admission import Admitted
+    from penstock.settings import Settings
+    from penstock.wiring.intake import Request
+    from penstock.wiring.store import Store
+
+STDIN = "-"
+FILE_PRIORITY = 9
+"""A command of a person, by the guideline."""
+WAITED_PRIORITY = 10
+"""Someone is waiting."""
+FOLDER_PRIORITY = 3
+LIBRARY_PRIORITY = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What a submit was asked for."""
+
+    collection: str
+    paths: Sequence[str]
+    texts: Sequence[str]
+    urls: Sequence[str]
+    projects: Sequence[str]
+    name: str | None
+    version: str
+    meta: Sequence[str]
+    priority: str | None
+    patterns: Sequence[str]
+    ignore: Sequence[str]
+    depth: int | None
+    reindex: bool
+    skip_validation: bool
+    no_preserve_metadata: bool
+    wait: bool
+    timeout: float | None
+    quiet: bool
+    dry_run: bool
+
+
+@verb(
+    "submit",
+    examples=(
+        "penstock ingest submit --rag handbook --path policies.pdf --wait",
+        "penstock ingest submit --rag handbook --path docs/ --pattern '*.md'",
+        "penstock ingest submit --rag notes --path 'reports/**/*.pdf' --dry-run",
+        "date | penstock ingest submit --rag notes --path - --name today",
+    ),
+    shape=Handed,
+    notes=(
+        "Piped, a line is the id of a job; in a dry run it is kind, name and size.",
+        "Everything is looked at first, and nothing is submitted if anything is wrong.",
+        "Files get priority 9, or 10 with `--wait`; folders and projects 3; addresses 1.",
+        "With `--wait` it ends with 0 only if everything was ingested, with 2 if anything failed and with 5 "
+        "if `--timeout` was over before; what has not ended then stays queued.",
+        "`--reindex` also rebuilds the whole collection beside the one that answers.",
+    ),
+)
+@click.option("--rag", "collection", type=text, required=True, metavar="NAME", help="Collection it goes to.")
+@click.option(
+    "--path", "paths", type=text, multiple=True, help="File, folder or glob; - reads text from stdin."
+)
+@click.argument("more", nargs=-1, type=text, metavar="[PATH]...")
+@click.option("--text", "texts", type=text, multiple=True, help="Text itself.")
+@click.option("--url", "urls", type=text, multiple=True, help="Address of a document, http or https.")
+@click.option("--project", "projects", type=text, multiple=True, help="Folder of a project, git-aware.")
+@click.option("--name", type=text, help="Name of the text or of what --url names.")
+@click.option("--version", default="", help="Version of what --url names.")
+@click.option("--meta", type=text, multiple=True, metavar="KEY=VALUE", help="Kept with each document.")
+@click.option("--pattern", "patterns", type=text, multiple=True, help="Of folders, only files like this.")
+@click.option("--ignore", type=text, multiple=True, help="Of folders, no files like this.")
+@click.option("--depth", type=click.IntRange(0, 64), metavar="N", help="Levels of a folder; 0 enters none.")
+@click.option("--priority", type=text, help="0 to 10, or high, normal, low.")
+@click.option("--reindex", is_flag=True, help="Rebuild the whole collection as well.")
+@click.option("--skip-validation", is_flag=True, help="Take of damaged files what can still be read.")
+@click.option("--no-preserve-metadata", is_flag=True, help="Drop the metadata documents have already.")
+@click.option("--wait", is_flag=True, help="Stay until everything has ended.")
+@click.option("--timeout", type=duration, metavar="DURATION", help="Wait no longer than this.")
+@click.option("--quiet", is_flag=True, help="Say nothing but ids and failures.")
+@dry_run
+@click.pass_obj
+def submit(given: Given, /, more: Sequence[str], **words: Any) -> int:
+    """Hand in documents and print the ids of their jobs."""
+    words["paths"] = (*words["paths"], *more)
+    call = Call(**words)
+    if not (call.paths or call.texts or call.urls or call.projects):
+        raise click.UsageError("say what to hand in: --path, --text, --url or --project")
+    if call.timeout is not None and not call.wait:
+        raise click.UsageError("--timeout goes with --wait")
+    work = _Submit(given, call)
+    try:
+        return with_store(given, work.run)
+    except KeyboardInterrupt:
+        return work.interrupted()
+
+
+class _Submit:
+    """One call, and what it has come to; kept so that Ctrl-C can still tell."""
+
+    def __init__(self, given: Given, call: Call) -> None:
+        self._given = given
+        self._call = call
+        self._items: list[ItemFacts] = []
+
+    async def run(self, store: Store, settings: Settings) -> int:
+        """Look, submit, and wait if asked to."""
+        from penstock.wiring.collections import known_collection, reindex
+        from penstock.wiring.intake import file_bytes_max, submit_all
+
+        call = self._call
+        collection = await known_collection(store, settings, call.collection)
+        largest = file_bytes_max(settings, collection)
+        requests = requests_of(call, settings, file_bytes_max=largest)
+        options = _options(call)
+        if call.dry_run:
+            self._items = await _plan(requests, settings)
+            self._print(None)
+            return Exit.OK
+        if call.reindex:
+            await reindex(store, settings, collection)
+        admitted = await submit_all(store, settings, call.collection, requests, options)
+        self._items = [_item(request, each) for request, each in zip(requests, admitted, strict=True)]
+        if not self._given.as_json:
+            _print_ids(admitted)
+        if not call.wait:
+            self._print(None)
+            return Exit.OK
+        found, code = await wait(
+            store, [each.job for each in admitted], timeout=call.timeout, quiet=call.quiet
+        )
+        self._print(found)
+        return code
+
+    def interrupted(self) -> int:
+        """Ctrl-C: what was accepted stays, and the person is told how to go on."""
+        if not self._items:
+            raise KeyboardInterrupt
+        jobs = [item["job_id"] for item in self._items if item["job_id"]]
+        outlook = Outlook(total=len(jobs), done=0, failed=0, is_over=False)
+        if self._given.as_json:
+            self._print(facts_of(outlook, "interrupted"))
+        output.talk(f"interrupted; {plural(len(jobs), 'job')} stay queued or run on, to follow:")
+        output.talk(f"  penstock ingest status --job {jobs[0]} --follow")
+        return Exit.INTERRUPTED
+
+    def _print(self, found: WaitFacts | None) -> None:
+        call = self._call
+        if self._given.as_json:
+            output.document(
+                Handed(
+                    collection=call.collection,
+                    items=self._items,
+                    reindexing=call.reindex,
+                    wait=found,
+                    dry_run=call.dry_run,
+                )
+            )
+        elif call.dry_run:
+            output.lines((item["kind"], item["name"], _size(item)) for item in self._items)
+            output.talk(f"{plural(len(self._items), 'job')} would be submitted; nothing was changed")
+        elif found is not None:
+            tell_end(found, quiet=call.quiet)
+        elif not call.quiet:
+            _tell_next(self._items)
+
+
+def requests_of(call: Call, settings: Settings, *, file_bytes_max: int) -> list[Request]:
+    """Everything that was named, looked at; Refused with all that is wrong with it."""
+    from penstock.wiring.intake import Request
+
+    typed = [path for path in call.paths if path != STDIN]
+    seen = paths.look(typed, file_bytes_max=file_bytes_max, files_max=settings.limits.folder_files)
+    chosen = None if call.priority is None else priority_of(call.priority)
+    direct = chosen if chosen is not None else WAITED_PRIORITY if call.wait else FILE_PRIORITY
+    background = FOLDER_PRIORITY if chosen is None else chosen
+    found = [
+        Request(payload=File(file_path=path), name=path, priority=direct, size=count)
+        for path, count in seen.files.items()
+    ]
+    found += [Request(payload=_folder(call, path), name=path, priority=background) for path in seen.folders]
+    texts = [*call.texts, *([_stdin(settings.limits.payload_bytes)] if STDIN in call.paths else [])]
+    for content in texts:
+        payload = Content(content=content, source_type="cli", main_tag=call.name)
+        name = call.name or "text"
+        found.append(Request(payload=payload, name=name, priority=direct, size=len(content.encode())))
+    for typed_root in call.projects:
+        root = paths.folder(typed_root)
+        found.append(Request(payload=Project(project_root=root), name=root, priority=background))
+    for url in call.urls:
+        lowest = LIBRARY_PRIORITY if chosen is None else chosen
+        found.append(Request(payload=_library(call, url), name=url, priority=lowest))
+    return found
+
+
+def _folder(call: Call, path: str) -> Folder:
+    usual = Folder(folder_path=path, patterns=tuple(call.patterns), ignore_patterns=tuple(call.ignore))
+    if call.depth is None:
+        return usual
+    return replace(usual, recursive=call.depth > 0, recursive_depth=call.depth)
+
+
+def _library(call: Call, url: str) -> Library:
+    try:
+        parts = urlsplit(url)
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_web = False
+    if not is_web:
+        raise Refused(f"{url[:200]} is no http or https address", code="ERR_URL_INVALID")
+    if call.name is not None and len(call.urls) > 1:
+        raise click.UsageError("--name names one thing; hand addresses in one by one")
+    name = call.name or f"{parts.hostname}{parts.path}".rstrip("/")
+    return Library(library_name=name, library_version=call.version, source_url=url)
+
+
+def _stdin(bytes_max: int) -> str:
+    if sys.stdin is None:
+        raise click.UsageError("there is no stdin to read from")
+    if sys.stdin.isatty():
+        output.talk("reading text; Ctrl-D ends")
+    data = sys.stdin.buffer.read(bytes_max + 1)
+    if len(data) > bytes_max:
+        raise Refused(
+            f"stdin holds more than {bytes_max:,} bytes, which is limits.payload_bytes; "
+            "store it as a file and name that",
+            code="ERR_PAYLOAD_TOO_LARGE",
+        )
+    try:
+        content = data.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(f"stdin is not UTF-8 at byte {error.start}", code="ERR_TEXT_ENCODING") from error
+    if not content.strip():
+        raise Refused("stdin holds no text", code="ERR_FILE_EMPTY")
+    return content
+
+
+def _options(call: Call) -> Options:
+    return Options(
+        skip_validation=call.skip_validation,
+        preserve_metadata=not call.no_preserve_metadata,
+        document=metadata_of(call.meta),
+    )
+
+
+def metadata_of(pairs: Sequence[str]) -> dict[str, object]:
+    """`key=value` pairs as an object; each key once."""
+    found: dict[str, object] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise click.BadParameter(f"{pair!r} is not KEY=VALUE", param_hint="--meta")
+        if key in found:
+            raise click.BadParameter(f"{key!r} is given twice", param_hint="--meta")
+        found[key] = value
+    return found
+
+
+async def _plan(requests: Sequence[Request], settings: Settings) -> list[ItemFacts]:
+    from penstock.wiring.intake import count_files
+
+    items = []
+    for request in requests:
+        item = _item(request, None)
+        if isinstance(request.payload, Folder):
+            counted = await count_files(request.payload, settings.limits.folder_files)
+            item["files"], item["size"] = counted.files, counted.bytes
+        items.append(item)
+    return items
+
+
+def _item(request: Request, admitted: Admitted | None) -> ItemFacts:
+    return ItemFacts(
+        kind=item_type_of(request.payload).value,
+        name=request.name,
+        size=request.size,
+        files=None,
+        priority=request.priority,
+        job_id=None if admitted is None else admitted.job,
+        how=None if admitted is None else admitted.how.value,
+        document_id=None if admitted is None else admitted.document,
+    )
+
+
+def _size(item: ItemFacts) -> str:
+    told = "" if item["size"] is None else size(item["size"])
+    return told if item["files"] is None else f"{plural(item['files'], 'file')}, {told}"
+
+
+def _print_ids(admitted: Sequence[Admitted]) -> None:
+    try:
+        output.lines((each.job,) for each in admitted)
+        output.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)  # nobody reads the ids; the jobs are wanted all the same
+
+
+def _tell_next(items: Sequence[ItemFacts]) -> None:
+    hows = {item["how"] for item in items}
+    joined = "" if hows == {"created"} else "; some joined a job that was waiting already"
+    output.talk(f"{plural(len(items), 'job')} submitted{joined}; to follow:")
+    output.talk(f"  penstock ingest status --job {items[0]['job_id']} --follow")

@@ -1,0 +1,119 @@
+"""Collections as declared and as they are: made where they are missing, compared where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from penstock.model.catalogue import LOCAL_WORKSPACE, Collection, DebtKind, Generation, NewDebt
+from penstock.model.collections import check_collection_name
+from penstock.model.errors import Refused
+from penstock.model.recipes import Recipe
+from penstock.ports.database import Transaction
+from penstock.settings import DeclaredCollection, RecipeChoice, Settings
+from penstock.wiring.store import Store
+
+
+async def declare_all(store: Store, settings: Settings) -> list[Collection]:
+    """All collections there are, once those the configuration names are among them; changes no other."""
+    found = await store.catalogue.collections(LOCAL_WORKSPACE)
+    missing = sorted(set(settings.collections) - {each.name for each in found})
+    if not missing:
+        return found
+
+    def declare(tx: Transaction) -> None:
+        for name in missing:
+            declared = settings.collections[name]
+            recipe = recipe_for(settings, declared.recipe)
+            tx.shelves.declare(
+                LOCAL_WORKSPACE, name, recipe_json=recipe.to_json(), description=declared.description
+            )
+
+    await store.write(declare)
+    return await store.catalogue.collections(LOCAL_WORKSPACE)
+
+
+async def known_collection(store: Store, settings: Settings, name: str) -> Collection:
+    """The collection of this name, declared ones included; Refused naming those there are."""
+    there = {each.name: each for each in await declare_all(store, settings)}
+    if name not in there:
+        names = f"there are {', '.join(sorted(there))}" if there else "there are none yet"
+        raise Refused(f"there is no collection {name!r}; {names}", code="ERR_COLLECTION_UNKNOWN")
+    return there[name]
+
+
+async def find(store: Store, name: str) -> Collection | None:
+    """The collection of this name, if it is in the store."""
+    return await store.catalogue.collection(LOCAL_WORKSPACE, name)
+
+
+async def create(
+    store: Store, settings: Settings, name: str, *, description: str, choice: RecipeChoice
+) -> tuple[Collection, bool]:
+    """The collection, and whether it was made now; one that is there with another recipe is refused."""
+    check_collection_name(name)
+    before = {each.name: each for each in await declare_all(store, settings)}
+    recipe = recipe_for(settings, choice)
+    if name not in before:
+        made = await store.write(
+            lambda tx: tx.shelves.declare(
+                LOCAL_WORKSPACE, name, recipe_json=recipe.to_json(), description=description
+            )
+        )
+        return made, True
+    found = before[name]
+    kept = asdict(Recipe.from_json(found.recipe_json))
+    unlike = [word for word, value in choice.given().items() if kept[word] != value]
+    if unlike or (description and description != found.description):
+        what = ", ".join([*unlike, *(["description"] if description else [])])
+        raise Refused(
+            f"there is a collection {name!r} already, with another {what}", code="ERR_COLLECTION_EXISTS"
+        )
+    return found, False
+
+
+async def reindex(store: Store, settings: Settings, collection: Collection) -> Generation:
+    """Open the generation that a rebuild fills, or join the open one; old answers stay until the swap."""
+    recipe = recipe_for(settings, wanted_recipe(settings, collection))
+
+    def begin(tx: Transaction) -> Generation:
+        generation = tx.shelves.open_generation(collection.id, recipe.to_json())
+        tx.debts.owe(NewDebt(kind=DebtKind.REBUILD, about=str(generation.id)))
+        return generation
+
+    return await store.write(begin)
+
+
+def model_of(settings: Settings) -> str:
+    """The name of the model in force, without loading it."""
+    from penstock.engines.minilm import MODEL
+
+    return MODEL
+
+
+def recipe_for(settings: Settings, choice: RecipeChoice) -> Recipe:
+    """The whole recipe: the model in force, and what was chosen; the rest is as usual."""
+    chosen: Mapping[str, int] = choice.given()
+    return Recipe(model=model_of(settings), **chosen)
+
+
+def wanted_recipe(settings: Settings, collection: Collection) -> RecipeChoice:
+    """What the configuration says about a collection, or what it was made with where it says nothing."""
+    declared = settings.collections.get(collection.name)
+    if declared is not None:
+        return declared.recipe
+    kept = asdict(Recipe.from_json(collection.recipe_json))
+    del kept["model"]
+    return RecipeChoice(**kept)
+
+
+def differences(settings: Settings, collection: Collection) -> list[str]:
+    """In what its recipe differs from the one in force, in words; it is never changed by itself."""
+    kept = asdict(Recipe.from_json(collection.recipe_json))
+    wanted = asdict(recipe_for(settings, wanted_recipe(settings, collection)))
+    return [f"{name} is {kept[name]}, now {wanted[name]}" for name in kept if kept[name] != wanted[name]]
+
+
+def declared(settings: Settings, collection: Collection) -> DeclaredCollection:
+    """What the configuration says about it; nothing, for one it does not name."""
+    return settings.collections.get(collection.name, DeclaredCollection())

@@ -1,0 +1,124 @@
+"""What the command line hands in, taken through the one way in there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from penstock.engines.disk import DiskFinder
+from penstock.intake.admission import Admission, Admitted, Order
+from penstock.model.catalogue import LOCAL_TENANT, Collection
+from penstock.model.files import Selection
+from penstock.model.jobs import Operation
+from penstock.model.options import Options
+from penstock.model.payloads import Content, File, Folder, Library, Project
+from penstock.settings import Settings
+from penstock.wiring.collections import declared
+from penstock.wiring.store import Store
+
+Submittable = File | Content | Folder | Project | Library
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One thing to be ingested, checked already."""
+
+    payload: Submittable
+    name: str
+    priority: int
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """How many files a folder holds, and their bytes."""
+
+    files: int
+    bytes: int
+    overlooked: list[str] = field(default_factory=list)
+
+
+async def submit_all(
+    store: Store, settings: Settings, collection: str, requests: Sequence[Request], options: Options
+) -> list[Admitted]:
+    """Accept every request; the answers stand in the order of the requests."""
+    admission = Admission(store)
+    answers: dict[int, Admitted] = {}
+    files: dict[int, list[tuple[int, str]]] = {}
+    for number, request in enumerate(requests):
+        order = Order(
+            tenant=LOCAL_TENANT,
+            collection=collection,
+            priority=request.priority,
+            options=options,
+            max_retries=settings.worker.max_retries,
+        )
+        match request.payload:
+            case File() as file:
+                files.setdefault(request.priority, []).append((number, file.file_path))
+            case Content() as content:
+                answers[number] = await admission.text(order, content, name=request.name)
+            case other:
+                answers[number] = await admission.job(order, other, Operation.INGEST)
+    for priority, some in files.items():
+        order = Order(
+            tenant=LOCAL_TENANT,
+            collection=collection,
+            priority=priority,
+            options=options,
+            max_retries=settings.worker.max_retries,
+        )
+        admitted = await admission.files(order, [path for _, path in some])
+        answers |= {number: each for (number, _), each in zip(some, admitted, strict=True)}
+    return [answers[number] for number in range(len(requests))]
+
+
+async def delete_all(
+    store: Store, settings: Settings, collection: str, identities: Sequence[str], *, priority: int
+) -> list[Admitted]:
+    """Submit the deletion of documents, by path or by id."""
+    order = Order(
+        tenant=LOCAL_TENANT,
+        collection=collection,
+        priority=priority,
+        max_retries=settings.worker.max_retries,
+    )
+    return await Admission(store).removals(order, identities)
+
+
+async def count_files(folder: Folder, files_max: int) -> Counted:
+    """What a folder's ingest would find; Refused where it would be."""
+    selection = Selection(
+        patterns=folder.patterns,
+        ignore_patterns=folder.ignore_patterns,
+        recursive=folder.recursive,
+        recursive_depth=folder.recursive_depth,
+        files_max=files_max,
+    )
+    files, total, overlooked = 0, 0, list[str]()
+    async for portion in DiskFinder().walk(Path(folder.folder_path), selection):
+        files += len(portion.files)
+        total += sum(file.size for file in portion.files)
+        overlooked += [f"{each.path} ({each.why})" for each in portion.overlooked]
+    return Counted(files=files, bytes=total, overlooked=overlooked[:100])
+
+
+def source_folders(settings: Settings, collection: Collection) -> list[Folder]:
+    """The folders the configuration names for a collection, as jobs ask for them."""
+    return [
+        Folder(
+            folder_path=str(source.path),
+            recursive=source.recursive,
+            recursive_depth=source.depth,
+            patterns=source.patterns,
+            ignore_patterns=source.ignore_patterns,
+        )
+        for source in declared(settings, collection).sources
+    ]
+
+
+def file_bytes_max(settings: Settings, collection: Collection) -> int:
+    """The largest file a collection takes."""
+    mine = declared(settings, collection).limits.file_bytes
+    return settings.limits.file_bytes if mine is None else min(mine, settings.limits.file_bytes)
