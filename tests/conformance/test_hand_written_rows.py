@@ -138,11 +138,12 @@ async def test_a_tenant_deletion_that_cannot_be_read_ends_nothing(
     assert stored(db, "farewell", "status", "error_code") == ("failed", "ERR_PAYLOAD_INVALID")
 
 
+@pytest.mark.parametrize("metadata", ["not json", "[]", DEEP])
 async def test_replaying_a_row_with_unreadable_metadata_is_refused(
-    store: SqliteStore, db: sqlite3.Connection
+    store: SqliteStore, db: sqlite3.Connection, metadata: str
 ) -> None:
     """What cannot be read cannot be submitted anew, and the desk says so in its own words."""
-    add(db, "row", metadata="not json")
+    add(db, "row", metadata=metadata)
     lease = await claim_one(store.queue)
     assert await store.queue.settle([(lease, Failed(an_error()))]) == [True]
 

@@ -204,7 +204,9 @@ def test_one_bad_line_of_many_stores_none(program: Program) -> None:
         ('{"payload": {"file_path": "/a"}, "type": "poem"}', "ERR_ITEM_TYPE_UNKNOWN"),
         ('{"payload": {"file_path": "/a"}, "priority": 5.5}', "ERR_PAYLOAD_INVALID"),
         ('{"payload": {"file_path": "/a"}, "owner": "me"}', "ERR_PAYLOAD_INVALID"),
+        ('{"file_path": ' + "[" * 50_000 + "]" * 50_000 + "}", "ERR_PAYLOAD_INVALID"),
     ],
+    ids=lambda value: value[:60],
 )
 def test_a_bad_line_ends_with_1(program: Program, line: str, code: str) -> None:
     """Whatever is wrong with it, the program says so in one line, and stores nothing."""

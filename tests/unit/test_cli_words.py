@@ -11,7 +11,7 @@ from rich.text import Text
 from penstock.doors.cli.columns import Column, fitted
 from penstock.doors.cli.output import clean, json_text
 from penstock.doors.cli.values import duration, interval, moment, text
-from penstock.doors.cli.words import plural, since, span
+from penstock.doors.cli.words import parsed, plural, since, span
 
 ID = "01a1e156-5009-7fdb-a2a3-a8e6a8f57875"
 
@@ -128,3 +128,13 @@ def test_wide_characters_are_measured_by_what_they_take() -> None:
     columns = [column("JOB", ID), column("ABOUT", "文件" * 20, is_flexible=True)]
 
     assert drawn(columns, 60)[1] == f"{ID}  …{'文件' * 5}"
+
+
+@pytest.mark.parametrize(
+    "stored",
+    ["not json", "[" * 50_000 + "]" * 50_000, '{"a": NaN}', "-Infinity"],
+    ids=["words", "nested without end", "not a number", "infinite"],
+)
+def test_what_is_no_json_is_shown_as_it_is(stored: str) -> None:
+    """Rows written by hand may hold any text; none of it stops a listing or leaves as broken JSON."""
+    assert parsed(stored) == stored

@@ -70,6 +70,7 @@ def test_an_untouched_job_agrees() -> None:
         ({"payload_json": '{"file_path": "/b.txt"}'}, "file_path"),
         ({"payload_json": "[]"}, "file_path"),
         ({"payload_json": "{"}, "payload_json"),
+        ({"payload_json": "[" * 50_000}, "payload_json"),
     ],
 )
 def test_a_job_changed_behind_the_queues_back_is_found(change: dict[str, str], word: str) -> None:

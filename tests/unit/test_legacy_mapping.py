@@ -40,7 +40,7 @@ def mapped(row: LegacyRow) -> Mapped:
 
 def job(item_type: ItemType = ItemType.FILE, /, **values: object) -> LegacyJob:
     found = mapped(a_row(item_type, **values))
-    assert found.notes == []
+    assert found.notes == ()
     return found.job
 
 
@@ -191,6 +191,8 @@ def test_an_illegal_priority_is_put_right_and_noted(given: object, priority: int
         ({"retries": "9" * 30}, "count put right"),
         ({"metadata": "[1, 2]"}, "metadata wrapped"),
         ({"metadata": "not json"}, "metadata wrapped"),
+        ({"metadata": "[" * 50_000}, "metadata wrapped"),
+        ({"metadata": '{"a":' * 5_000 + "1" + "}" * 5_000}, "metadata wrapped"),
         ({"file_type": "a\nb"}, "label left out"),
         ({"file_hash": "md5:1"}, "label left out"),
         ({"path": "/a//b/./c.txt"}, "path put in its plain form"),

@@ -128,7 +128,7 @@ def _about_something_else(row: LegacyJob, job: Standin) -> list[str]:
     field = _IDENTIFIER[row.job.item_type]
     try:
         payload = json.loads(job.payload_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ["payload_json is no longer JSON"]
     about = payload.get(field) if isinstance(payload, dict) else None
     expected = {

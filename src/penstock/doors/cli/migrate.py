@@ -106,7 +106,7 @@ def _print(given: Given, report: LegacyReport) -> None:
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
     """A bar for whoever watches; a line now and then for a log."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield _say
+        yield ProgressLines().say
         return
     from rich.console import Console
     from rich.progress import Progress
@@ -122,9 +122,17 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         yield show
 
 
-def _say(table: str, looked: int, rows: int) -> None:
-    if looked % LINE_EVERY_ROWS == 0:
-        output.talk(f"{output.clean(table)}: {looked:,} of {rows:,} rows")
+class ProgressLines:
+    """Progress for a log; portions end where they end, so it is told by how far the last line is back."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, int] = {}
+
+    def say(self, table: str, looked: int, rows: int) -> None:
+        """A line, if there is enough new to tell."""
+        if looked - self._told.get(table, 0) >= LINE_EVERY_ROWS:
+            self._told[table] = looked
+            output.talk(f"{output.clean(table)}: {looked:,} of {rows:,} rows")
 
 
 command = Noun(

@@ -99,12 +99,10 @@ def about(job: Job) -> str:
         case ItemType.CONTENT:
             return f"text {job.idempotency_key.rpartition(':')[2]}"
         case ItemType.LIBRARY:
-            payload = parsed(job.payload_json)
-            given = payload if isinstance(payload, dict) else {}
+            given = _payload(job)
             return f"{given.get('library_name', '')} {given.get('library_version', '')}".strip()
         case ItemType.RENAME:
-            payload = parsed(job.payload_json)
-            given = payload if isinstance(payload, dict) else {}
+            given = _payload(job)
             return f"{given.get('old_path', '')} → {given.get('new_path', '')}"
         case ItemType.DELETE_TENANT:
             return f"tenant {job.tenant}"
@@ -112,12 +110,21 @@ def about(job: Job) -> str:
             return job.subject.removeprefix(prefix)
 
 
+def _payload(job: Job) -> dict[str, object]:
+    payload = parsed(job.payload_json)
+    return payload if isinstance(payload, dict) else {}
+
+
 def parsed(text: str) -> object:
     """Stored JSON as a value; rows written by hand may hold any text, which is then shown as it is."""
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
         return text
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
 
 
 def iso(at: float) -> str:

@@ -33,10 +33,10 @@ from penstock.model.rules import Rules
 from penstock.model.states import SQL_STATUS, State
 from penstock.ports.codec import encode_metadata, encode_payload
 
-NO_TENANT = TenantId("local")
-NO_COLLECTION = "default"
+TENANT_UNTOLD = TenantId("local")
+COLLECTION_UNTOLD = "default"
 """What a job submitted without a word about it is given too."""
-NO_RETRIES_MAX = 3
+RETRIES_MAX_UNTOLD = 3
 COUNT_MAX = 1_000_000
 
 
@@ -65,12 +65,12 @@ class Skip:
     detail: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
     """A row's job, and what had to be put right."""
 
     job: LegacyJob
-    notes: list[tuple[str, str]]
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -114,7 +114,8 @@ def job_of(row: LegacyRow, *, source: str, now: float, rules: Rules) -> Mapped |
         if word not in STATUS_WORDS:
             return Skip(row=row.shown, reason="unknown status", detail=f"status {_cut(word)}")
         job = _new_job(reading, source, now)
-        return Mapped(_with_history(reading, job, word, now, rules), reading.notes)
+        made = _with_history(reading, job, word, now, rules)
+        return Mapped(job=made, notes=tuple(reading.notes))
     except Refused as refused:
         return Skip(row=row.shown, reason=refused.code, detail=refused.message)
     except UnicodeEncodeError:
@@ -125,13 +126,13 @@ def _new_job(reading: _Reading, source: str, now: float) -> NewJob:
     due = reading.time(Role.DUE)
     return NewJob(
         id=legacy_job_id(source, reading.row.table, reading.row.identity),
-        tenant=TenantId(reading.text(Role.TENANT) or NO_TENANT),
-        collection=reading.text(Role.COLLECTION) or NO_COLLECTION,
+        tenant=TenantId(reading.text(Role.TENANT) or TENANT_UNTOLD),
+        collection=reading.text(Role.COLLECTION) or COLLECTION_UNTOLD,
         payload=_payload(reading),
         op=_operation(reading),
         priority=_priority(reading),
         run_at=due if due is not None and due > now else None,
-        max_retries=reading.count(Role.RETRIES_MAX, NO_RETRIES_MAX, 100),
+        max_retries=reading.count(Role.RETRIES_MAX, RETRIES_MAX_UNTOLD, 100),
         branch=reading.text(Role.BRANCH) or "main",
         metadata=_metadata(reading),
     )
@@ -230,7 +231,7 @@ def _metadata(reading: _Reading) -> Mapping[str, object]:
         return {}
     try:
         found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         found = text.encode("utf-8", "replace").decode()
     if isinstance(found, dict):
         return found

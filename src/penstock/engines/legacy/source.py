@@ -20,6 +20,7 @@ from penstock.engines.sqlite.looking import look_only
 PORTION_ROWS = 1_000
 PORTION_CHARACTERS = 8_000_000
 """A portion ends early when it has grown to this, so that long texts do not fill the memory."""
+MARKS = "legacy_tables_deprecated"
 _ROW_NUMBERS = ("rowid", "_rowid_", "oid")
 
 Cursor = tuple[object, ...]
@@ -78,10 +79,9 @@ class LegacySource:
 
     def marked(self) -> list[tuple[str, str]]:
         """Tables an earlier run marked as deprecated, and when."""
-        try:
-            return self._db.execute(sql("deprecated_list")).fetchall()
-        except sqlite3.OperationalError:  # nobody has marked anything yet
-            return []
+        with reading(self.path):
+            names = {name for (name,) in self._db.execute(sql("tables"))}
+            return self._db.execute(sql("deprecated_list")).fetchall() if MARKS in names else []
 
     def _shape(self, table: str) -> Shape:
         columns = self._db.execute(sql("columns"), {"table": table}).fetchall()
@@ -93,19 +93,25 @@ class LegacySource:
             columns=names,
             primary_key=tuple(name for _, name in key),
             unique=frozenset(name for (name,) in unique),
-            row_number=self._row_number(table, names),
+            row_number=self._row_number(table, names) if names else None,
         )
 
     def _row_number(self, table: str, columns: tuple[str, ...]) -> str | None:
         hidden = {column.lower() for column in columns}
         for name in _ROW_NUMBERS:
             if name not in hidden:
-                try:
-                    self._db.execute(row_number(table, name))
-                except sqlite3.OperationalError:
-                    return None
-                return name
+                return name if self._answers(row_number(table, name)) else None
         return None
+
+    def _answers(self, query: str) -> bool:
+        """False if it names a column that is not there; a file that cannot be read is told as such."""
+        try:
+            self._db.execute(query)
+        except sqlite3.OperationalError as error:
+            if "no such column" not in str(error):
+                raise
+            return False
+        return True
 
     def _any_repeated(self, table: str, column: str) -> bool:
         return bool(self._db.execute(any_repeated(table, column)).fetchone()[0])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from penstock.model.jobs import PRIORITY_NAMES, Operation
+from penstock.model.jobs import PRIORITY_NAMES, TIME_MAX, Operation
 from penstock.model.states import State
 
 PRIORITY_WORDS: Mapping[str, int] = MappingProxyType(
@@ -37,8 +37,6 @@ STATUS_WORDS: Mapping[str, State] = MappingProxyType(
 
 CANCELLED_WORDS = frozenset({"cancelled", "canceled"})
 
-_SECONDS_MAX = 253_402_300_799.0
-"""The end of the year 9999; times beyond it are no times."""
 _FINER = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """Numbers from here on count nano-, micro- and milliseconds; as seconds they would lie past the year 5000."""
 
@@ -106,4 +104,4 @@ def time_of(value: object) -> float | None:
 
 
 def _within(seconds: float) -> float | None:
-    return seconds if 0 < seconds <= _SECONDS_MAX else None
+    return seconds if 0 < seconds <= TIME_MAX else None

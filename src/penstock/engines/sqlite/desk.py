@@ -199,7 +199,7 @@ def _again(job: Job) -> NewJob:
 def _metadata_of(job: Job) -> dict[str, object]:
     try:
         found = json.loads(job.metadata_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise Refused(f"the metadata of job {job.id} is not a JSON object", code="ERR_METADATA_INVALID")

@@ -79,7 +79,7 @@ def object_of(text: str | bytes, what: str, code: str) -> dict[str, object]:
     """A JSON object, or Refused with what was expected."""
     try:
         return msgspec.json.decode(text, type=dict[str, object])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refused(f"{what} is not a JSON object: {error}", code=code) from error
 
 
