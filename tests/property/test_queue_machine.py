@@ -383,45 +383,41 @@ def reachable(before: State, after: State) -> bool:
     return after in known
 
 
+ALIKE = (
+    "state",
+    "op",
+    "priority",
+    "created_at",
+    "retry_count",
+    "max_retries",
+    "crashes",
+    "delete_first",
+    "worker",
+    "cancel_code",
+    "finished_at",
+)
+"""What engine and model call by the same name."""
+
+
 def seen(job: Job) -> dict[str, object]:
     """A job as the engine shows it."""
     return {
-        "state": job.state,
-        "op": job.op,
-        "priority": job.priority,
-        "created_at": job.created_at,
-        "retry_count": job.retry_count,
-        "max_retries": job.max_retries,
-        "crashes": job.crashes,
-        "delete_first": job.delete_first,
+        **{name: getattr(job, name) for name in ALIKE},
         "run_at": job.run_at,
-        "worker": job.worker,
         "lease_until": job.lease_until,
         "parked_since": job.parked_since if job.state not in ENDED else None,
-        "cancel_code": job.cancel_code,
         "code": job.error.code if job.error and job.state is State.FAILED else None,
-        "finished_at": job.finished_at,
     }
 
 
 def told(job: Known) -> dict[str, object]:
     """The same job as the model has it."""
     return {
-        "state": job.state,
-        "op": job.op,
-        "priority": job.priority,
-        "created_at": job.created_at,
-        "retry_count": job.retry_count,
-        "max_retries": job.max_retries,
-        "crashes": job.crashes,
-        "delete_first": job.delete_first,
+        **{name: getattr(job, name) for name in ALIKE},
         "run_at": job.due,
-        "worker": job.worker,
         "lease_until": job.until,
         "parked_since": job.parked_since if job.unfinished else None,
-        "cancel_code": job.cancel_code,
         "code": job.code if job.state is State.FAILED else None,
-        "finished_at": job.finished_at,
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,17 +87,7 @@ Event = (
     | MessageStatusUpdated
 )
 
-EVENT_TYPES: tuple[str, ...] = tuple(
-    kind.type
-    for kind in (
-        DocumentCreated,
-        DocumentStatusUpdated,
-        JobStatusUpdated,
-        TaskStatusUpdated,
-        MessageCreated,
-        MessageStatusUpdated,
-    )
-)
+EVENT_TYPES: tuple[str, ...] = tuple(kind.type for kind in get_args(Event))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ text the file wrote in quotes comes as `Quoted` and is refused where a number or
 Flags and JSON may also hand over Python numbers, booleans, lists and mappings.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
@@ -20,7 +21,7 @@ class Quoted(str):
     __slots__ = ()
 
 
-class Kind(Generic[T]):
+class Kind(ABC, Generic[T]):
     """How one key's value is read, checked and shown."""
 
     @property
@@ -29,13 +30,13 @@ class Kind(Generic[T]):
         return 0
 
     @property
+    @abstractmethod
     def words(self) -> str:
         """What the kind takes, as it follows the words "give" and "type"."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, raw: object) -> T:
         """The checked value, or Unfit."""
-        raise NotImplementedError
 
     def split(self, text: str) -> object:
         """What the text of a variable or a flag stands for, before `read`; containers take it apart."""

@@ -57,17 +57,15 @@ def _sources(rule: Rule, given: Mapping[str, Given]) -> str:
 
 
 def _slow_fetch(settings: Settings) -> str | None:
-    worker = settings.worker
-    if worker.brpoplpush_timeout <= worker.heartbeat_ttl / 2:
-        return None
-    return f"{format_duration(worker.brpoplpush_timeout)} against {format_duration(worker.heartbeat_ttl)}"
+    return _more_than_a_part(settings.worker.brpoplpush_timeout, settings.worker.heartbeat_ttl, 2)
 
 
 def _slow_beat(settings: Settings) -> str | None:
-    worker = settings.worker
-    if worker.heartbeat_interval <= worker.heartbeat_ttl / 3:
-        return None
-    return f"{format_duration(worker.heartbeat_interval)} against {format_duration(worker.heartbeat_ttl)}"
+    return _more_than_a_part(settings.worker.heartbeat_interval, settings.worker.heartbeat_ttl, 3)
+
+
+def _more_than_a_part(span: float, whole: float, parts: int) -> str | None:
+    return None if span <= whole / parts else f"{format_duration(span)} against {format_duration(whole)}"
 
 
 def _falling_backoff(settings: Settings) -> str | None:

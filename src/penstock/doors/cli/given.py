@@ -29,10 +29,8 @@ class Given:
         from penstock.settings import load
 
         named = os.environ.get(CONFIG) or None if self.config is None else self.config
-        # The debug switch is the command line's own and no key of the tree.
-        environ = {name: value for name, value in os.environ.items() if name != DEBUG}
         mine = {"data": self.data, "observability.log_level": self.log_level}
-        return load(None if named is None else Path(named), environ, {**mine, **(flags or {})})
+        return load(None if named is None else Path(named), os.environ, {**mine, **(flags or {})})
 
 
 def debugging() -> bool:

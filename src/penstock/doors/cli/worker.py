@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     metavar="MODULE:NAME",
     help="Handlers of your own: a Handlers value in a module on the path or in this folder.",
 )
-@click.option("--role", type=click.Choice(["worker"]), default="worker", help="What to run: worker.")
 @click.pass_obj
-def command(given: Given, count: str | None, concurrency: str | None, handlers: str | None, role: str) -> int:
+def command(given: Given, count: str | None, concurrency: str | None, handlers: str | None) -> int:
     """Run jobs until told to stop."""
     flags = {"worker.count": count, "worker.concurrency": concurrency}
     return supervise(given.settings(flags), handlers)

@@ -20,7 +20,7 @@ _OPERATIONS = {op.value: op for op in Operation}
 
 
 def job_of(row: tuple[Any, ...]) -> Job:
-    """A job from a row of `job_find` or `job_list`."""
+    """A job from a row of `job_find` or `job_rows`."""
     return Job(
         id=JobId(row[0]),
         item_type=ItemType(row[1]),

@@ -10,7 +10,7 @@ import click
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import Noun, dry_run, verb
 from penstock.doors.cli.queue.cleaning import NEVER, print_removed, remove
-from penstock.doors.cli.queue.listing import LIMIT_MAX, Choice, choosing, list_page
+from penstock.doors.cli.queue.listing import Choice, choosing, list_page, paging
 from penstock.doors.cli.queue.retrying import Call, retry_jobs
 from penstock.doors.cli.queue.showing import show_job
 from penstock.doors.cli.session import with_store
@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 @verb("list", examples=("penstock queue dlq list --error ERR_POISON",), shape=JobList)
 @choosing
-@click.option(
-    "--limit",
-    type=click.IntRange(1, LIMIT_MAX),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Jobs on a page.",
-)
-@click.option("--before", type=text, metavar="JOB", help="Only jobs older than this one: the next page.")
+@paging
 @click.pass_obj
 def list_letters(given: Given, /, limit: int, before: str | None, **choice: str | None) -> None:
     """Show failed jobs, newest first."""

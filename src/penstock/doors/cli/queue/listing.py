@@ -62,6 +62,22 @@ def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def paging(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a listing the options of its pages."""
+    before = click.option(
+        "--before", type=text, metavar="JOB", help="Only jobs older than this one: the next page."
+    )
+    limit = click.option(
+        "--limit",
+        type=click.IntRange(1, LIMIT_MAX),
+        default=50,
+        show_default=True,
+        metavar="N",
+        help="Jobs on a page.",
+    )
+    return limit(before(function))
+
+
 @verb(
     "list",
     examples=(
@@ -75,15 +91,7 @@ def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--state", type=click.Choice([word.value for word in Shown]), help="Only jobs in this state.")
 @choosing
-@click.option(
-    "--limit",
-    type=click.IntRange(1, LIMIT_MAX),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Jobs on a page.",
-)
-@click.option("--before", type=text, metavar="JOB", help="Only jobs older than this one: the next page.")
+@paging
 @click.pass_obj
 def list_jobs(
     given: Given, /, state: str | None, limit: int, before: str | None, **choice: str | None
