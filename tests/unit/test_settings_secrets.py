@@ -30,6 +30,8 @@ def test_settings_show_no_secret(configuration: Configuration) -> None:
         events: kafka://ann:{SECRET}@broker:9092
         embedder: https://{SECRET}@models/v1
         answerer: https://:{SECRET}@models/v1
+        embedding: {{model: small, api_key: {SECRET}}}
+        answering: {{model: large, api_key: {SECRET}}}
         redis: {{password: {SECRET}, url: "redis://:{SECRET}@cache"}}
         observability: {{tracing: {{endpoint: "https://ann:{SECRET}@collector"}}}}
         """

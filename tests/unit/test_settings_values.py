@@ -173,7 +173,7 @@ def test_unknown_item_type_is_refused_with_a_suggestion(configuration: Configura
         ("blobs", "s3://bucket/prefix", "s3"),
         ("vectors", "https://qdrant:6333", "https"),
         ("events", "kafka://a:9092,b:9092/penstock", "kafka"),
-        ("embedder", "http://[::1]:8080/v1", "http"),
+        ("vectors", "http://[::1]:8080/v1", "http"),
         ("answerer", "extractive", "extractive"),
     ],
 )

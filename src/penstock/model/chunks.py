@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NewType
 
@@ -29,7 +30,7 @@ class Piece:
     """A text to embed; its token ids, where the splitter already knows them, save a second look."""
 
     text: str
-    token_ids: tuple[int, ...] = ()
+    token_ids: Sequence[int] = field(default=(), compare=False, repr=False)
 
     @property
     def key(self) -> bytes:

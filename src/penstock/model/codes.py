@@ -86,6 +86,7 @@ CODES: Mapping[str, str] = {
     "ERR_FETCH_TOO_LARGE": "The server sent more than the limit.",
     "ERR_FETCH_TIMEOUT": "The server took longer than the limit.",
     "ERR_MODEL_MISSING": "The bundled model is missing or damaged.",
+    "ERR_TEXT_TOO_LONG": "A text is longer than the model takes.",
     "ERR_EMBEDDER_DOWN": "The embedding endpoint cannot be reached.",
     "ERR_EMBEDDER_LIMITED": "The embedding endpoint asks us to slow down.",
     "ERR_EMBEDDER_REFUSED": "The embedding endpoint refuses the request.",
@@ -170,6 +171,7 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_URL_FORBIDDEN": ("Fetch it yourself and submit the file.",),
     "ERR_FETCH_TOO_LARGE": ("Fetch it yourself and submit the file.",),
     "ERR_MODEL_MISSING": ("Install penstock again: make install.",),
+    "ERR_TEXT_TOO_LONG": ("Lower chunk_tokens of the collection.",),
     "ERR_EMBEDDER_DOWN": (
         "Check embedder in the configuration.",
         "Documents go on by themselves when it is back.",

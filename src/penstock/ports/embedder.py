@@ -2,9 +2,11 @@
 
 E1  One vector per piece, in order, of the stated dimension, finite and of length one.
 E2  The same text gives the same vector, whatever it is batched with (up to the model's own rounding).
-E3  Tokens are those of the model: a chunk within `tokens_max` is embedded whole.
+E3  Tokens are those of the model: a chunk within `tokens_max` is embedded whole; a longer text is refused
+    with ERR_TEXT_TOO_LONG, never silently cut.
 E4  An endpoint that is down or limits us raises Unavailable with its Retry-After; one that answers nonsense
     raises Broken; one that refuses the text itself raises Refused.
+E5  Cancelling a call stops its work; calls beside it go on.
 """
 
 from __future__ import annotations
@@ -18,11 +20,16 @@ from penstock.model.chunks import Piece, Vector
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """A text as the model sees it: ids, and the character span of each in the text."""
+    """A text as the model sees it: ids, and the character span of each in the text.
+
+    Tokens of one word share its number in `words`, which never falls. Cut between two words, each side alone
+    has the same tokens as before.
+    """
 
     ids: Sequence[int]
     starts: Sequence[int]
     ends: Sequence[int]
+    words: Sequence[int]
 
 
 class Tokenizer(Protocol):
@@ -47,12 +54,22 @@ class Embedder(Protocol):
         ...
 
     @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
+    def dimension(self) -> int | None:
+        """How many numbers a vector has; None where only the first answer will tell."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """How many pieces one call takes best."""
+        ...
+
+    @property
+    def calls(self) -> int:
+        """How many calls at once keep it busy."""
         ...
 
     async def embed(self, pieces: Sequence[Piece]) -> list[Vector]:
-        """The vectors of some pieces (E1); several callers at once share the model's batches."""
+        """The vectors of some pieces (E1)."""
         ...
 
     async def close(self) -> None:

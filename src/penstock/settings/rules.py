@@ -109,6 +109,14 @@ def _traces_nowhere(settings: Settings) -> str | None:
     return "there is no endpoint" if tracing.enabled and tracing.endpoint is None else None
 
 
+def _unnamed_embedder(settings: Settings) -> str | None:
+    return "no model is named" if settings.embedder.is_url and settings.embedding.model is None else None
+
+
+def _unnamed_answerer(settings: Settings) -> str | None:
+    return "no model is named" if settings.answerer.is_url and settings.answering.model is None else None
+
+
 def _server_of_section(settings: Settings) -> RedisServer:
     redis = settings.redis
     return replace(redis_server(redis.addr), username=redis.username, password=redis.password, db=redis.db)
@@ -216,6 +224,16 @@ RULES = (
         keys=("observability.tracing.endpoint", "observability.tracing.enabled"),
         wrong=_traces_nowhere,
         must="must be given when observability.tracing.enabled is true",
+    ),
+    Rule(
+        keys=("embedding.model", "embedder"),
+        wrong=_unnamed_embedder,
+        must="must be given when embedder is a URL",
+    ),
+    Rule(
+        keys=("answering.model", "answerer"),
+        wrong=_unnamed_answerer,
+        must="must be given when answerer is a URL",
     ),
     Rule(
         keys=("worker.retry_delays", "worker.backoff.base"),

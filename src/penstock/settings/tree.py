@@ -20,6 +20,7 @@ from penstock.settings.collections import FILE_BYTES_MAX, Collections, DeclaredC
 from penstock.settings.compound import ListOf
 from penstock.settings.fields import documented, section, setting, shown
 from penstock.settings.masking import Secret
+from penstock.settings.models import Answering, Embedding
 from penstock.settings.numbers import Duration, Share, Size, Switch, Whole
 from penstock.settings.parser import Parser
 from penstock.settings.texts import Choice, Extension, Folder, Password
@@ -197,6 +198,8 @@ class Settings:
     retention: Retention = section(Retention)
     limits: Limits = section(Limits)
     parser: Parser = section(Parser)
+    embedding: Embedding = section(Embedding)
+    answering: Answering = section(Answering)
     collections: Mapping[str, DeclaredCollection] = setting(
         Collections(), {}, "Collections that are there from the start, each as its own page describes."
     )

@@ -1,0 +1,185 @@
+"""Embedding for many documents at once.
+
+The problem: a document of three chunks should not wait for one of three thousand, and the model should never
+wait between two documents. The idea: every caller's pieces lie in an order of its own, and as many calls as
+the embedder bears fill their batches from all orders in turn, a piece from each. What a batch brought is
+handed to its callers at once, so that they can keep it: whatever fails later, it is not embedded again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from penstock.model.chunks import Piece, Vector
+from penstock.model.errors import Exhausted, Fault, Unavailable
+from penstock.ports.embedder import Embedder
+
+AHEAD_BATCHES = 4
+"""How many batches of one order may be in work or unread before it has to wait for its caller."""
+
+Result = tuple[int, Vector]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Order:
+    """One caller's pieces: those that wait, and how many are in work or not yet read."""
+
+    waiting: deque[tuple[int, Piece]]
+    left: int
+    told: asyncio.Queue[list[Result] | Exception] = field(default_factory=asyncio.Queue)
+    flying: int = 0
+    unread: int = 0
+    failed: Exception | None = None
+
+    def fail(self, error: Exception) -> None:
+        """Nothing more is begun; the error is told after what is in work."""
+        self.waiting.clear()
+        self.failed = self.failed or error
+
+    def landed(self, results: list[Result], failures: list[Exception]) -> None:
+        """Some pieces came back."""
+        self.flying -= len(results) + len(failures)
+        if results:
+            self.unread += len(results)
+            self.told.put_nowait(results)
+        if failures:
+            self.fail(failures[0])
+        if self.failed is not None and not self.flying:
+            self.told.put_nowait(self.failed)
+
+
+_Batch = list[tuple[_Order, int, Piece]]
+
+
+class EmbeddingDesk:
+    """Shares one embedder among callers in fair turns."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._orders: deque[_Order] = deque()
+        self._calls: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    @property
+    def model(self) -> str:
+        """The name the vectors are remembered by."""
+        return self._embedder.model
+
+    async def embed(self, pieces: Sequence[Piece]) -> AsyncIterator[list[Result]]:
+        """The vectors of some pieces, batch by batch as they come, each with the piece's place.
+
+        A piece that cannot be embedded raises its error after everything in work was delivered. Leaving the
+        loop drops what was not begun, of this caller alone.
+        """
+        if self._closed:
+            raise _closing()
+        order = _Order(waiting=deque(enumerate(pieces)), left=len(pieces))
+        self._orders.append(order)
+        try:
+            while order.left:
+                self._fill()
+                told = await order.told.get()
+                if isinstance(told, Exception):
+                    raise _own(told)
+                order.left -= len(told)
+                order.unread -= len(told)
+                yield told
+        finally:
+            order.waiting.clear()
+            self._orders.remove(order)
+
+    async def close(self) -> None:
+        """End all calls; who still waits is told to try again later."""
+        self._closed = True
+        calls = list(self._calls)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        for order in self._orders:
+            order.flying = 0
+            order.fail(_closing())
+            order.landed([], [])
+
+    def _fill(self) -> None:
+        """Start as many calls as there is work for and the embedder bears."""
+        while len(self._calls) < self._embedder.calls and (batch := self._take()):
+            call = asyncio.create_task(self._work(batch))
+            self._calls.add(call)
+            call.add_done_callback(self._calls.discard)
+
+    async def _work(self, batch: _Batch) -> None:
+        while batch:
+            await self._run(batch)
+            batch = self._take()
+
+    def _take(self) -> _Batch:
+        """The next batch: a piece from each order in turn, not more than leaves work for the other calls."""
+        ready = [order for order in self._orders if self._room(order)]
+        waiting = sum(min(len(order.waiting), self._room(order)) for order in ready)
+        size = min(self._embedder.batch, -(-waiting // self._embedder.calls))
+        batch: _Batch = []
+        while len(batch) < size and (order := self._turn()) is not None:
+            place, piece = order.waiting.popleft()
+            order.flying += 1
+            batch.append((order, place, piece))
+        return batch
+
+    def _turn(self) -> _Order | None:
+        for _ in range(len(self._orders)):
+            order = self._orders[0]
+            self._orders.rotate(-1)
+            if self._room(order):
+                return order
+        return None
+
+    def _room(self, order: _Order) -> int:
+        if not order.waiting:
+            return 0
+        return max(0, AHEAD_BATCHES * self._embedder.batch - order.flying - order.unread)
+
+    async def _run(self, batch: _Batch) -> None:
+        """Embed a batch and tell its callers; a text that is at fault itself fails alone."""
+        try:
+            vectors = await self._embedder.embed([piece for _, _, piece in batch])
+        except (Unavailable, Exhausted) as fault:
+            self._tell(batch, [fault] * len(batch))
+        except Exception as error:
+            if len(batch) == 1:
+                self._tell(batch, [error])
+                return
+            for one in batch:
+                if one[0].failed is None:
+                    await self._run([one])
+                else:
+                    one[0].flying -= 1
+                    one[0].landed([], [])
+        else:
+            self._tell(batch, vectors)
+
+    @staticmethod
+    def _tell(batch: _Batch, outcomes: Sequence[Vector | Exception]) -> None:
+        results: dict[_Order, list[Result]] = {}
+        failures: dict[_Order, list[Exception]] = {}
+        for (order, place, _), outcome in zip(batch, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                failures.setdefault(order, []).append(outcome)
+            else:
+                results.setdefault(order, []).append((place, outcome))
+        for order in {order: None for order, _, _ in batch}:
+            order.landed(results.get(order, []), failures.get(order, []))
+
+
+def _own(error: Exception) -> Exception:
+    """The error for one caller; several may get the same one, and each adds to its traceback."""
+    if not isinstance(error, Fault):
+        return error
+    mine = type(error)(error.message, code=error.code, retry_after=error.retry_after)
+    mine.__cause__ = error
+    return mine
+
+
+def _closing() -> Unavailable:
+    return Unavailable("the program is closing", code="ERR_DEPENDENCY_DOWN")
