@@ -82,18 +82,64 @@ class Walk:
         if files or self._overlooked:
             yield self._portion(files)
 
-    def files(self) -> Iterator[FoundFile]:
-        """Every wanted file below the root."""
-        folder = open_root(self.root)
-        yield from self._within(folder, Ignores(), b"", 0)
+    def files(self, start: bytes = b"") -> Iterator[FoundFile]:
+        """Every wanted file below the root, or below a folder in it."""
+        inside = self._down_to(start)
+        if inside is not None:
+            folder, ignores, level = inside
+            yield from self._within(folder, ignores, start, level)
+
+    def look_at(self, path: bytes) -> FoundFile | None:
+        """One file by its path below the root, if it is there and wanted."""
+        above, _, part = path.rpartition(b"/")
+        inside = self._down_to(above)
+        if inside is None:
+            return None
+        folder, ignores, _ = inside
+        name = os.fsdecode(part)
+        try:
+            ignores = ignores.below(folder, above)
+            if not self.sieve.takes(name, path) or ignores.leaves_out(path, is_folder=False):
+                return None
+            return self._look(folder, name, path)
+        except IgnoreFileUnusable:
+            return None
+        finally:
+            os.close(folder)
+
+    def _down_to(self, path: bytes) -> tuple[int, Ignores, int] | None:
+        """A folder below the root, opened, and what is ignored on the way; None if nobody wants it."""
+        folder, ignores = open_root(self.root), Ignores()
+        parts = path.split(b"/") if path else []
+        for level, part in enumerate(parts):
+            inner = self._descend(folder, ignores, parts[:level], part)
+            if inner is None:
+                return None
+            folder, ignores = inner
+        return folder, ignores, len(parts)
+
+    def _descend(
+        self, folder: int, ignores: Ignores, above: list[bytes], part: bytes
+    ) -> tuple[int, Ignores] | None:
+        """One folder further, and the one above is closed."""
+        name, path = os.fsdecode(part), b"/".join((*above, part))
+        try:
+            ignores = ignores.below(folder, b"/".join(above))
+            wanted = self.sieve.enters(name, path) and not ignores.leaves_out(path, is_folder=True)
+            if not wanted or len(above) >= self.sieve.selection.depth:
+                return None
+            opened = self._open(folder, name, path)
+            return None if opened is None else (opened, ignores)
+        except IgnoreFileUnusable:
+            return None
+        finally:
+            os.close(folder)
 
     def _within(self, folder: int, ignores: Ignores, path: bytes, level: int) -> Iterator[FoundFile]:
         """The files below one folder, which is closed at the end."""
         try:
             if self.enter is not None:
-                self.enter(
-                    os.fsdecode(os.path.join(os.fsencode(self.root), path)) if path else str(self.root)
-                )
+                self.enter(os.fsdecode(_joined(self.root, path)))
             try:
                 ignores = ignores.below(folder, path)
                 names = self._names(folder, ignores, path, level)

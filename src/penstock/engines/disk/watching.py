@@ -1,0 +1,186 @@
+"""Watching a folder: settled changes, none missed.
+
+News from the kernel only say where to look. Everything is looked at at the start, after lost news, when the
+folder itself was away, and once in a while for good measure; where the kernel has no news to give (too many
+folders, a network's file system), looking is all there is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import AsyncGenerator, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock.engines.disk.aside import Stop, aside
+from penstock.engines.disk.dirt import Dirt, Feed
+from penstock.engines.disk.ledger import Files, Ledger
+from penstock.engines.disk.mounts import tells_all_news
+from penstock.engines.disk.sieve import Sieve
+from penstock.engines.disk.walking import Walk
+from penstock.engines.system.clock import SystemClock
+from penstock.model.errors import Fault
+from penstock.model.files import Away, Back, Change, FoundFile, Selection
+from penstock.ports.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How long things take, in seconds."""
+
+    quiet: float = 1.0
+    """How long a file must look the same before it is told."""
+    poll: float = 5.0
+    """How often everything is looked at where no news come, and how often for a folder that is away."""
+    rescan: float = 600.0
+    """How often everything is looked at although news come."""
+
+
+class DiskWatcher:
+    """Watches folders of this machine."""
+
+    def __init__(self, clock: Clock | None = None, pace: Pace | None = None) -> None:
+        self._clock, self._pace = clock or SystemClock(), pace or Pace()
+
+    async def watch(
+        self, root: Path, selection: Selection, known: Iterable[FoundFile]
+    ) -> AsyncGenerator[tuple[Change, ...], None]:
+        """Changes from what is known on, for as long as somebody listens."""
+        watch = _Watch(
+            root, Sieve.of(selection), Ledger(known, quiet=self._pace.quiet), self._clock, self._pace
+        )
+        try:
+            while True:
+                changes = await watch.round()
+                if changes:
+                    yield changes
+                await watch.rest()
+        finally:
+            watch.feed.stop()
+
+
+class _Watch:
+    """One watched folder."""
+
+    def __init__(self, root: Path, sieve: Sieve, ledger: Ledger, clock: Clock, pace: Pace) -> None:
+        self._root, self._sieve, self._ledger = root, sieve, ledger
+        self._clock, self._pace = clock, pace
+        self._dirt = Dirt()
+        self.feed = Feed(self._dirt)
+        self._place: tuple[int, int] | None = None
+        """Device and inode of the folder while it is there."""
+        self._device: int | None = None
+        self._is_away = False
+        self._looked_at = clock.steady()
+
+    async def round(self) -> tuple[Change, ...]:
+        """Look where something may have changed, and tell what has settled."""
+        place = await aside(lambda _: _place_of(self._root, self._device))
+        if place is None:
+            return self._leave()
+        changes: tuple[Change, ...] = (Back(root=str(self._root)),) if self._is_away else ()
+        if place != self._place:
+            self._arrive(place)
+        if not await self._look():
+            # The folder went while it was looked at; the next round tells.
+            return changes
+        return changes + self._ledger.settle(self._clock.steady())
+
+    async def rest(self) -> None:
+        """Until there is something to do."""
+        if self._is_away:
+            await asyncio.sleep(self._pace.poll)
+            return
+        now = self._clock.steady()
+        waits = [self._looked_at + (self._pace.rescan if self.feed.is_live else self._pace.poll) - now]
+        due = self._ledger.next_due()
+        if due is not None:
+            waits.append(due - now)
+        await self._dirt.wait(max(min(waits), 0.0))
+        # A burst of news is looked at once; half-way to the quiet time nothing is late.
+        await asyncio.sleep(min(self._pace.quiet / 4, 0.1))
+        if self._clock.steady() >= self._looked_at + (
+            self._pace.rescan if self.feed.is_live else self._pace.poll
+        ):
+            self._dirt.mark_all()
+
+    def _leave(self) -> tuple[Change, ...]:
+        if self._is_away:
+            return ()
+        self._is_away, self._place = True, None
+        self.feed.stop()
+        self._ledger.forget_seen()
+        return (Away(root=str(self._root)),)
+
+    def _arrive(self, place: tuple[int, int]) -> None:
+        self._is_away, self._place, self._device = False, place, place[0]
+        self.feed.is_exhausted = not tells_all_news(self._root)
+        if self.feed.is_exhausted:
+            self.feed.stop()
+        else:
+            self.feed.start()
+        self._dirt.mark_all()
+
+    async def _look(self) -> bool:
+        everything, names, folders = self._dirt.take()
+        now = self._clock.steady()
+        names |= set(self._ledger.ripe(now))
+        try:
+            if everything:
+                found = await aside(self._walking([str(self._root)]))
+                self._compare([str(self._root)], set(), found, now)
+                self._looked_at = self._clock.steady()
+            else:
+                found = await aside(self._walking(sorted(folders), names))
+                self._compare(folders, names, found, now)
+        except Fault as fault:
+            if fault.code != "ERR_FOLDER_NOT_FOUND":
+                raise
+            self._dirt.mark_all()
+            return False
+        return True
+
+    def _compare(self, folders: Iterable[str], names: set[str], found: Files, now: float) -> None:
+        paths = names | found.keys()
+        for folder in folders:
+            paths |= self._ledger.below(folder)
+        self._ledger.compare(paths, found, now)
+
+    def _walking(self, folders: list[str], names: Iterable[str] = ()) -> Callable[[Stop], Files]:
+        """The files of these folders, and those among these names, as they are now."""
+
+        def work(stop: Stop) -> Files:
+            found: Files = {}
+            for folder in folders:
+                walk = self._walk(stop)
+                found |= {file.path: file for file in walk.files(self._below(folder))}
+            walk = self._walk(stop)
+            for name in names:
+                stop.look()
+                file = walk.look_at(self._below(name)) if name not in found else None
+                if file is not None:
+                    found[name] = file
+            return found
+
+        return work
+
+    def _walk(self, stop: Stop) -> Walk:
+        return Walk(root=self._root, sieve=self._sieve, enter=self.feed.follow, stop=stop)
+
+    def _below(self, path: str) -> bytes:
+        return os.fsencode(path).removeprefix(os.fsencode(self._root)).lstrip(b"/")
+
+
+def _place_of(root: Path, device: int | None) -> tuple[int, int] | None:
+    """Which folder stands there; None if none does, or only the empty place of a disk that was taken out."""
+    try:
+        about = os.lstat(root)
+        if not stat.S_ISDIR(about.st_mode):
+            return None
+        if device is not None and about.st_dev != device and not os.listdir(root):
+            return None
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
