@@ -16,8 +16,8 @@ from penstock.model.catalogue import GenerationId
 from penstock.model.passages import Candidate, Candidates
 
 RANK_OFFSET = 20
-DENSE_WEIGHT = 0.9
-LEXICAL_WEIGHT = 1.1
+DENSE_WEIGHT = 1.0
+LEXICAL_WEIGHT = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,9 +43,12 @@ class Searcher:
     async def search(self, ground: Ground, text: str, *, top: int = TOP_DEFAULT) -> Findings:
         """The best hits for a question, at most `top`; TimeoutError after SECONDS_MAX."""
         question = checked(text)
-        async with asyncio.timeout(SECONDS_MAX):
-            vectors, notes = await self._vectors(ground, question)
-            return await self._find(ground, Question(text=question, vectors=vectors), notes, top)
+        try:
+            async with asyncio.timeout(SECONDS_MAX):
+                vectors, notes = await self._vectors(ground, question)
+                return await self._find(ground, Question(text=question, vectors=vectors), notes, top)
+        except TimeoutError as error:
+            raise TimeoutError(f"the search took longer than {SECONDS_MAX:g} seconds") from error
 
     async def _find(self, ground: Ground, question: Question, notes: Sequence[str], top: int) -> Findings:
         found = await self._index.candidates(ground.scope, question, limit=max(LEG_LIMIT, 2 * top))

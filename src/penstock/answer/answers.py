@@ -1,0 +1,87 @@
+"""The front of this room: a question and filters in, findings or an answer out, for one workspace."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+
+from penstock.answer.ask import Asker
+from penstock.answer.extract import not_found
+from penstock.answer.questions import checked
+from penstock.answer.scoping import Filters, Ground, ground_of
+from penstock.answer.search import TOP_DEFAULT, Searcher
+from penstock.model.answers import Confidence, Delta, Evidence, Findings, Finished, Retrieved, Telling
+from penstock.model.catalogue import WorkspaceId
+from penstock.ports.catalogue import Catalogue
+
+EMPTY = (
+    "There are no documents to search yet; put some in with:"
+    " penstock ingest submit --rag COLLECTION --path FILE-OR-FOLDER"
+)
+STILL_AT_WORK = "No document is searchable yet, {count:,} on the way; see: penstock queue status"
+NO_MATCH = "No document matches the filters."
+
+
+class Answers:
+    """Searches and answers from what a workspace holds."""
+
+    def __init__(
+        self, catalogue: Catalogue, workspace: WorkspaceId, *, searcher: Searcher, asker: Asker
+    ) -> None:
+        self._catalogue = catalogue
+        self._workspace = workspace
+        self._searcher = searcher
+        self._asker = asker
+
+    async def search(self, filters: Filters, text: str, *, top: int = TOP_DEFAULT) -> Findings:
+        """The best hits; where there is nothing to find, a note says what to do."""
+        question = checked(text)
+        ground = await ground_of(self._catalogue, self._workspace, filters)
+        if ground is None:
+            return _nothing(question, EMPTY)
+        findings = await self._searcher.search(ground, question, top=top)
+        return findings if findings.hits else await self._explained(findings, ground, filters)
+
+    async def ask(
+        self, filters: Filters, text: str, *, only_quote: bool = False
+    ) -> AsyncGenerator[Telling, None]:
+        """Tell what was retrieved, the answer's words, and the whole answer."""
+        question = checked(text)
+        ground = await ground_of(self._catalogue, self._workspace, filters)
+        if ground is None:
+            for telling in _untold(_nothing(question, EMPTY)):
+                yield telling
+            return
+        async with aclosing(self._asker.ask(ground, question, only_quote=only_quote)) as tellings:
+            async for telling in tellings:
+                if isinstance(telling, Retrieved) and not telling.findings.hits:
+                    explained = await self._explained(telling.findings, ground, filters)
+                    for each in _untold(explained):
+                        yield each
+                    return
+                yield telling
+
+    async def _explained(self, findings: Findings, ground: Ground, filters: Filters) -> Findings:
+        counts = [await self._catalogue.counts(each.id) for each in ground.collections]
+        if any(each.get("chunks", 0) for each in counts):
+            note = NO_MATCH if filters.are_narrow else None
+        else:
+            waiting = sum(each.get(state, 0) for each in counts for state in ("pending", "parsed"))
+            note = STILL_AT_WORK.format(count=waiting) if waiting else EMPTY
+        return replace(findings, notes=(*findings.notes, note)) if note else findings
+
+
+def _nothing(question: str, note: str) -> Findings:
+    return Findings(
+        question=question,
+        hits=(),
+        confidence=Confidence.NONE,
+        evidence=Evidence(cosine=None, coverage=0.0, agreement=0.0),
+        notes=(note,),
+    )
+
+
+def _untold(findings: Findings) -> tuple[Telling, ...]:
+    answer = not_found(findings)
+    return Retrieved(findings=findings), Delta(text=answer.text), Finished(answer=answer)

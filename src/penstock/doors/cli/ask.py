@@ -1,0 +1,113 @@
+"""`penstock ask`: an answer from your documents, with the places it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.answer_facts import answered
+from penstock.doors.cli.answer_shapes import Answered
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.questions import asked, filtering, filters_of, with_answers
+from penstock.model.answers import Answer, Delta, Finished
+from penstock.model.errors import Broken
+
+if TYPE_CHECKING:
+    from penstock.answer.answers import Answers
+    from penstock.answer.scoping import Filters
+
+
+@verb(
+    "ask",
+    examples=(
+        'penstock ask "where does the cellar key hang?"',
+        'penstock ask "what is the notice period?" --rag contracts --json',
+        "penstock ask - < question.txt",
+    ),
+    shape=Answered,
+    notes=(
+        "A question of `-` is read from stdin.",
+        "Without a language model (`answerer` in the configuration) the best sentences are quoted.",
+        "Its sources follow the answer, one a line: number, place, collection, document id, start, end.",
+        "It ends with 0 whether or not something was found; `found` in the document says which.",
+    ),
+)
+@filtering
+@click.option("--quote", "only_quote", is_flag=True, help="Quote passages, and ask no language model.")
+@click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
+@click.pass_obj
+def command(
+    given: Given,
+    question: Sequence[str],
+    collections: Sequence[str],
+    documents: Sequence[str],
+    path: str | None,
+    meta: Sequence[tuple[str, object]],
+    only_quote: bool,
+    no_stream: bool,
+) -> None:
+    """Answer a question from your documents, and say where the answer stands."""
+    words, filters = asked(question), filters_of(collections, documents, path, meta)
+    streams = not (no_stream or given.as_json)
+
+    async def work(answers: Answers) -> Answer:
+        return await _answer(answers, filters, words, only_quote=only_quote, streams=streams)
+
+    answer = with_answers(given, work, language_model=not only_quote)
+    facts = answered(answer)
+    if given.as_json:
+        output.document(facts)
+        return
+    if not streams:
+        _write(answer.text)
+    click.echo()
+    for note in answer.notes:
+        output.talk(f"note: {output.clean(note)}")
+    _sources(facts)
+
+
+async def _answer(
+    answers: Answers, filters: Filters, words: str, *, only_quote: bool, streams: bool
+) -> Answer:
+    async with aclosing(answers.ask(filters, words, only_quote=only_quote)) as tellings:
+        async for telling in tellings:
+            match telling:
+                case Delta(text=text) if streams:
+                    _write(text)
+                case Finished(answer=answer):
+                    return answer
+                case _:
+                    pass
+    raise Broken("the answer has no end")
+
+
+def _write(text: str) -> None:
+    """Words as they come: lines stay lines, other characters that could act on a terminal are written out."""
+    click.echo("\n".join(map(output.clean, text.split("\n"))), nl=False)
+    output.flush()
+
+
+def _sources(facts: Answered) -> None:
+    if not facts["citations"]:
+        return
+    if output.on_terminal():
+        from penstock.doors.cli import answer_tables
+
+        output.draw("", *answer_tables.sources(facts["citations"]))
+        return
+    output.lines(
+        (
+            f"[{each['number']}]",
+            each["label"],
+            each["collection"],
+            each["document_id"],
+            each["start"],
+            each["end"],
+        )
+        for each in facts["citations"]
+    )

@@ -1,0 +1,102 @@
+"""What `search` and `ask` share: the question, the filters, and the way to the open store."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from penstock.answer.questions import QUESTION_CHARACTERS_MAX
+from penstock.answer.scoping import Filters
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.session import with_store
+from penstock.doors.cli.values import text
+from penstock.model.catalogue import DocumentId
+
+if TYPE_CHECKING:
+    from penstock.answer.answers import Answers
+    from penstock.settings import Settings
+    from penstock.wiring.store import Store
+
+T = TypeVar("T")
+FILTERS_MAX = 100
+"""Values of one filter in one question."""
+
+
+def _pair(value: str) -> tuple[str, object]:
+    name, parted, given = text(value).partition("=")
+    if not parted or not name:
+        raise click.BadParameter(f"{value!r} is not KEY=VALUE")
+    try:
+        meant = json.loads(given)
+    except (ValueError, RecursionError):
+        return name, given
+    # Numbers, true and false are what they look like; a number meant as text is written in quotes.
+    return name, given if isinstance(meant, dict | list) or meant is None else meant
+
+
+def filtering(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command its question and its filters."""
+    for option in (
+        click.option(
+            "--meta",
+            type=_pair,
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Only documents whose metadata says so; several must all hold.",
+        ),
+        click.option("--path", type=text, metavar="PATH", help="Only this file, or files in this folder."),
+        click.option(
+            "--document", "documents", type=text, multiple=True, metavar="ID", help="Only this document."
+        ),
+        click.option(
+            "--rag",
+            "collections",
+            type=text,
+            multiple=True,
+            metavar="COLLECTION",
+            help="Only this collection; may be given again. All of them if not given.",
+        ),
+        click.argument("question", nargs=-1, required=True),
+    ):
+        function = option(function)
+    return function
+
+
+def filters_of(
+    collections: Sequence[str], documents: Sequence[str], path: str | None, meta: Sequence[tuple[str, object]]
+) -> Filters:
+    """The filters as they were given; a path counts from the working folder."""
+    for name, values in (("--rag", collections), ("--document", documents), ("--meta", meta)):
+        if len(values) > FILTERS_MAX:
+            raise click.BadParameter(f"{name} was given {len(values)} times, at most {FILTERS_MAX} count")
+    return Filters(
+        collections=tuple(collections),
+        documents=tuple(DocumentId(each) for each in dict.fromkeys(documents)),
+        path=None if path is None else os.path.abspath(path),
+        metadata=dict(meta),
+    )
+
+
+def asked(words: Sequence[str]) -> str:
+    """The question: its words, or `-` for what comes on stdin."""
+    if list(words) != ["-"]:
+        return " ".join(words)
+    # One character more than may be: too long is told as too long, and not read to its end.
+    return sys.stdin.buffer.read(4 * (QUESTION_CHARACTERS_MAX + 1)).decode(errors="replace")
+
+
+def with_answers(given: Given, work: Callable[[Answers], Awaitable[T]], *, language_model: bool = False) -> T:
+    """Open the store and what answers from it, do the work, close both."""
+
+    async def opened(store: Store, settings: Settings) -> T:
+        from penstock.wiring.answers import open_answers
+
+        async with open_answers(settings, store, language_model=language_model) as answers:
+            return await work(answers)
+
+    return with_store(given, opened)

@@ -1,0 +1,102 @@
+"""`penstock search`: the passages that speak of a question, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.doors.cli import output
+from penstock.doors.cli.answer_facts import found
+from penstock.doors.cli.answer_shapes import Found
+from penstock.doors.cli.given import Given
+from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.questions import asked, filtering, filters_of, with_answers
+from penstock.model.answers import Confidence, Findings
+
+if TYPE_CHECKING:
+    from penstock.answer.answers import Answers
+
+TOP_MAX = 100
+NEAREST = "Not found in your documents; these are the nearest passages, and none seems to speak of it."
+NOTHING = "Not found in your documents."
+WEAK = "The evidence is weak: none of these may be what you look for."
+
+
+@verb(
+    "search",
+    examples=(
+        'penstock search "where does the cellar key hang"',
+        'penstock search "notice period" --rag contracts --path ./contracts/2024 --top 3',
+        'penstock search "notice period" --meta year=2024 --json',
+    ),
+    shape=Found,
+    notes=(
+        "A question of `-` is read from stdin.",
+        "Piped, a line is: rank, score, collection, document id, place, start, end, text.",
+        "It ends with 0 whether or not something was found; `found` in the document says which.",
+    ),
+)
+@filtering
+@click.option(
+    "--top",
+    type=click.IntRange(1, TOP_MAX),
+    default=10,
+    show_default=True,
+    metavar="K",
+    help="Passages at most.",
+)
+@click.pass_obj
+def command(
+    given: Given,
+    question: Sequence[str],
+    collections: Sequence[str],
+    documents: Sequence[str],
+    path: str | None,
+    meta: Sequence[tuple[str, object]],
+    top: int,
+) -> None:
+    """Find the passages of your documents that speak of a question."""
+    words, filters = asked(question), filters_of(collections, documents, path, meta)
+
+    async def work(answers: Answers) -> Findings:
+        return await answers.search(filters, words, top=top)
+
+    findings = with_answers(given, work)
+    facts = found(findings)
+    if given.as_json:
+        output.document(facts)
+        return
+    _tell(findings)
+    if output.on_terminal():
+        from penstock.doors.cli import answer_tables
+
+        output.draw(*answer_tables.hits(findings.question, facts["hits"]))
+    else:
+        output.lines(
+            (
+                each["rank"],
+                each["score"],
+                each["collection"],
+                each["document_id"],
+                each["label"],
+                each["start"],
+                each["end"],
+                "\n".join(span["text"] for span in each["spans"]),
+            )
+            for each in facts["hits"]
+        )
+
+
+def _tell(findings: Findings) -> None:
+    """What a person should know before reading on."""
+    match findings.confidence:
+        case Confidence.NONE:
+            output.talk(NEAREST if findings.hits else NOTHING)
+        case Confidence.WEAK:
+            output.talk(WEAK)
+        case Confidence.STRONG:
+            pass
+    for note in findings.notes:
+        output.talk(f"note: {output.clean(note)}")
