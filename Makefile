@@ -61,8 +61,8 @@ endef
 install: .venv/stamp-install ## install penstock into .venv (PYTHON=... chooses the interpreter)
 	@echo "installed: $(BIN)/penstock --help shows the commands"
 
-run: .venv/stamp-install ## install, then start a worker
-	@exec $(BIN)/penstock worker
+run: .venv/stamp-install ## install, then start the whole thing with docs/ as a first collection
+	@exec $(BIN)/penstock run --sample docs
 
 # Working on it ------------------------------------------------------------------------------
 

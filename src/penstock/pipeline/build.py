@@ -13,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from penstock.model.catalogue import (
@@ -25,8 +26,9 @@ from penstock.model.catalogue import (
     StageId,
     StageKind,
     Version,
+    VersionId,
 )
-from penstock.model.chunks import Chunk, Piece
+from penstock.model.chunks import Chunk, Piece, Vector
 from penstock.model.errors import Broken, Refused, Unavailable
 from penstock.model.files import BlobHash
 from penstock.model.options import Options
@@ -129,7 +131,7 @@ class Builder:
             await self._embed(attempt, [piece for _, piece in portion])
             chunks = [_new_chunk(parsed, chunk, piece) for chunk, piece in portion]
             await self._shop.write(
-                attempt.lease, lambda tx, some=chunks: tx.documents.add_chunks(version.id, model, some)
+                attempt.lease, partial(_add_chunks, version=version.id, model=model, chunks=chunks)
             )
             written += len(portion)
             await attempt.progress(portion[-1][0].end, len(parsed.text))
@@ -143,7 +145,15 @@ class Builder:
         missing = [piece for key, piece in wanted.items() if key not in known]
         async for vectors in self._shop.embedding.embed(missing):
             found = [(missing[at].key, vector) for at, vector in vectors]
-            await self._shop.write(attempt.lease, lambda tx, some=found: tx.kept.keep_vectors(model, some))
+            await self._shop.write(attempt.lease, partial(_keep_vectors, model=model, vectors=found))
+
+
+def _add_chunks(tx: Transaction, version: VersionId, model: str, chunks: list[NewChunk]) -> None:
+    tx.documents.add_chunks(version, model, chunks)
+
+
+def _keep_vectors(tx: Transaction, model: str, vectors: list[tuple[bytes, Vector]]) -> None:
+    tx.kept.keep_vectors(model, vectors)
 
 
 def parse_key(name: str, options: Options) -> str:
@@ -194,4 +204,4 @@ def _some(pieces: Iterator[tuple[Chunk, Piece]]) -> list[tuple[Chunk, Piece]]:
 
 def _new_chunk(parsed: Parsed, chunk: Chunk, piece: Piece) -> NewChunk:
     lead = " > ".join((*((parsed.title,) if parsed.title else ()), *chunk.headings))
-    return NewChunk(chunk=replace(chunk), text=parsed.text[chunk.start : chunk.end], lead=lead, key=piece.key)
+    return NewChunk(chunk=chunk, text=parsed.text[chunk.start : chunk.end], lead=lead, key=piece.key)

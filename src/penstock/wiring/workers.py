@@ -9,7 +9,8 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -18,9 +19,9 @@ from penstock.model.errors import Refused
 from penstock.model.jobs import WorkerId
 from penstock.model.payloads import ItemType
 from penstock.settings import Settings
-from penstock.wiring.store import open_store
+from penstock.wiring.store import Store, open_store
 from penstock.work.breaker import BreakerRules, Breakers
-from penstock.work.crew import run_crew
+from penstock.work.crew import Trade, run_crew
 from penstock.work.handlers import Handlers
 from penstock.work.pace import Pace
 from penstock.work.supervisor import Supervisor
@@ -44,7 +45,8 @@ class Orders:
 
 def run_supervisor(settings: Settings, *, handlers: str | None = None) -> int:
     """Run worker processes until SIGTERM or SIGINT; `handlers` is `module:name` of a Handlers value."""
-    handlers_named(handlers)  # a mistake should be told here, once, not by every child
+    if handlers is not None:
+        handlers_named(handlers)  # a mistake should be told here, once, not by every child
     return asyncio.run(_supervise(settings, handlers))
 
 
@@ -70,18 +72,36 @@ async def _supervise(settings: Settings, handlers: str | None) -> int:
             spawn, store.queue, store.desk, SystemClock(), count=worker.count, grace=worker.grace
         )
         _on_signals(supervisor.stop)
-        await supervisor.run()
+        async with _watching(settings, store, wanted=handlers is None):
+            await supervisor.run()
     _ignore_signals()
     return 0
+
+
+@asynccontextmanager
+async def _watching(settings: Settings, store: Store, *, wanted: bool) -> AsyncIterator[None]:
+    """Folders are watched beside the workers, by this process or, if it dies, by another."""
+    if not wanted:
+        yield
+        return
+    from penstock.wiring.watching import watch_sources
+
+    task = asyncio.create_task(watch_sources(settings, store))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
 
 
 async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
     """A child's whole life."""
     settings, clock, pace = orders.settings, SystemClock(), pace_of(orders.settings)
-    async with open_store(settings) as store:
+    async with open_store(settings) as store, _equipped(orders, store) as (handlers, trades):
         worker = Worker(
             store.queue,
-            handlers_named(orders.handlers),
+            handlers,
             worker_id=orders.worker,
             concurrency=settings.worker.concurrency,
             clock=clock,
@@ -101,10 +121,22 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
         _on_signals(told)
         watch = asyncio.create_task(_end_with_parent(parent_gone, worker))
         try:
-            await run_crew(worker, store.queue, store, clock, pace)
+            await run_crew(worker, store.queue, store, clock, pace, trades)
         finally:
             watch.cancel()
     _ignore_signals()
+
+
+@asynccontextmanager
+async def _equipped(orders: Orders, store: Store) -> AsyncIterator[tuple[Handlers, tuple[Trade, ...]]]:
+    """The handlers the orders name, or our own with all that goes with them."""
+    if orders.handlers is not None:
+        yield handlers_named(orders.handlers), ()
+        return
+    from penstock.wiring.pipeline import open_plant
+
+    async with open_plant(orders.settings, store, orders.worker) as plant:
+        yield plant.handlers, (plant.payer,)
 
 
 async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:
@@ -138,10 +170,8 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def handlers_named(name: str | None) -> Handlers:
-    """The Handlers value at `module:name`; without a name, those this version brings."""
-    if name is None:
-        return Handlers()
+def handlers_named(name: str) -> Handlers:
+    """The Handlers value at `module:name`."""
     module, _, attribute = name.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Protocol
 
 from penstock.ports.clock import Clock
@@ -22,7 +23,14 @@ class Trade(Protocol):
     async def run(self) -> None: ...
 
 
-async def run_crew(worker: Worker, queue: Queue, database: Database, clock: Clock, pace: Pace) -> None:
+async def run_crew(
+    worker: Worker,
+    queue: Queue,
+    database: Database,
+    clock: Clock,
+    pace: Pace,
+    others: Sequence[Trade] = (),
+) -> None:
     """Until the worker has been stopped and is empty; raises if one of the others fails."""
     promoter = Promoter(queue, clock, pace)
     worker.news = promoter.nudge
@@ -30,6 +38,7 @@ async def run_crew(worker: Worker, queue: Queue, database: Database, clock: Cloc
         Rescuer(queue, clock, pace, lambda: worker.beaten),
         promoter,
         Pruner(queue, database, clock, pace),
+        *others,
     )
     failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

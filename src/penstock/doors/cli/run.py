@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import click
 
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.output import talk
+from penstock.doors.cli.values import text
 from penstock.doors.cli.worker import supervise
 from penstock.model.errors import Refused
 
 
-@verb("run", examples=("penstock run --role=worker --config=penstock.yaml", "penstock run --role=all"))
+@verb("run", examples=("penstock run", "penstock run --role=worker --config=penstock.yaml"))
 @click.option(
     "--role",
     type=click.Choice(["producer", "worker", "all"]),
@@ -18,10 +23,22 @@ from penstock.model.errors import Refused
     show_default=True,
     help="What to run.",
 )
+@click.option(
+    "--sample",
+    type=text,
+    metavar="FOLDER",
+    help="Where there is no collection yet, make one of this folder, named after it.",
+)
 @click.pass_obj
-def command(given: Given, role: str) -> int:
+def command(given: Given, role: str, sample: str | None) -> int:
     """Run a role of the system until told to stop."""
     settings = given.settings()
     if role == "producer":
         raise Refused("this version has no producer; use --role=worker or all", code="ERR_CONFIGURATION")
+    if sample is not None:
+        from penstock.wiring.sample import take_sample
+
+        made = asyncio.run(take_sample(settings, Path(sample)))
+        if made is not None:
+            talk(f"{sample} is being ingested as the collection {made}")
     return supervise(settings)

@@ -54,10 +54,11 @@ def supervise(settings: Settings, handlers: str | None = None) -> int:
     set_up_logging(settings.observability.log_level)
     processes = "1 process" if settings.worker.count == 1 else f"{settings.worker.count} processes"
     talk(f"working on {settings.data} with {processes}; Ctrl-C finishes what runs and leaves the rest queued")
-    if handlers is None:
-        talk("without --handlers MODULE:NAME this version runs nothing: jobs wait, parked")
     where = "" if settings.data == Path("data") else f" --data {shlex.quote(str(settings.data))}"
     talk("in another terminal:")
-    talk(f'  penstock queue submit{where} --type file --payload \'{{"file_path": "/data/handbook.pdf"}}\'')
+    if handlers is None:
+        talk(f'  penstock ask{where} "what happens to a job when its worker dies?"')
+        talk(f"  penstock ingest submit{where} --rag NAME --path FILE_OR_FOLDER --wait")
+        talk(f"  penstock collection list{where}")
     talk(f"  penstock queue status{where} --watch")
     return run_supervisor(settings, handlers=handlers)
