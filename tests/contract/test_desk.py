@@ -130,6 +130,28 @@ async def test_every_job_is_counted_once(queue: Queue, desk: Desk, clock: FakeCl
     assert await desk.counts() == Counts(ready=1, delayed=1, waiting=2, leased=1, done=1, failed=1)
 
 
+async def test_what_waits_for_a_tenants_deletion_is_told_apart(queue: Queue, desk: Desk) -> None:
+    """C12: jobs behind the deletion are barred, the deletion only while older ones run, and others never."""
+    (running,) = await submit(queue, a_job(tenant=OTHER_TENANT))
+    lease = await claim_one(queue)
+    deletion, behind, other = await submit(
+        queue, a_tenant_delete(tenant=OTHER_TENANT), a_job(tenant=OTHER_TENANT), a_job()
+    )
+
+    async def barred() -> set[JobId]:
+        listed = {job.id for job in await desk.jobs(Wanted()) if job.barred}
+        for job_id in (running, deletion, behind, other):
+            found = await desk.find(job_id)
+            assert found is not None
+            assert found.barred == (job_id in listed)
+        return listed
+
+    assert await barred() == {deletion, behind}
+    await queue.settle([(lease, DONE)])
+    await queue.promote()
+    assert await barred() == {behind}
+
+
 async def test_an_empty_queue_counts_nothing(desk: Desk) -> None:
     """All counts are zero."""
     assert await desk.counts() == Counts()

@@ -9,7 +9,7 @@ from penstock.model.standing import PauseScope
 from penstock.wiring.store import Store
 from tests.support.command_line import Program
 from tests.support.documents import deviations
-from tests.support.jobs import a_job, a_note, a_rename, an_error
+from tests.support.jobs import a_job, a_note, a_rename, a_tenant_delete, an_error
 
 FAILED = an_error("ERR_TIMEOUT", "it ran too long")
 
@@ -104,6 +104,18 @@ def test_list_finds_jobs_by_the_state_people_are_shown(program: Program) -> None
     assert {state: {job["state"] for job in jobs} for state, jobs in found.items()} == {
         state: {state} for state in expected
     }
+
+
+def test_list_and_status_agree_on_what_waits_for_a_tenants_deletion(program: Program) -> None:
+    """A job that comes after the deletion of its tenant is waiting in the list as it is in the counts."""
+    deletion, behind = program.submit(a_tenant_delete(), a_job())
+
+    listed = program.json("queue", "list", "--state", "waiting")["jobs"]
+    counts = program.json("queue", "status")["counts"]
+
+    assert [job["id"] for job in listed] == [behind]
+    assert (counts["waiting"], counts["ready"]) == (1, 1)
+    assert [job["id"] for job in program.json("queue", "list", "--state", "ready")["jobs"]] == [deletion]
 
 
 def test_list_chooses_by_tenant_collection_type_and_error(program: Program) -> None:

@@ -220,6 +220,8 @@ class Job:
     delete_first: bool = False
     progress: Progress | None = None
     replay_of: JobId | None = None
+    barred: bool = False
+    """It waits for a deletion of its tenant."""
 
 
 class Lease(NamedTuple):

@@ -71,6 +71,8 @@ def shown(job: Job, pauses: Sequence[Pause]) -> Shown:
             return Shown.DELAYED
         case _ if any(_holds(pause, job) for pause in pauses):
             return Shown.PAUSED
+        case _ if job.barred:
+            return Shown.WAITING
         case _:
             return Shown.SUSPECT if job.crashes >= SUSPECT_AFTER else Shown.READY
 

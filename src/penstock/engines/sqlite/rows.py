@@ -54,6 +54,7 @@ def job_of(row: tuple[Any, ...]) -> Job:
         delete_first=bool(row[30]),
         progress=_progress_of(row[31], row[32]),
         replay_of=None if row[33] is None else JobId(row[33]),
+        barred=bool(row[34]),
     )
 
 
