@@ -16,6 +16,11 @@ def deviations(value: object, shape: Any, where: str = "document") -> list[str]:
             for number, item in enumerate(value)
             for each in deviations(item, inner, f"{where}[{number}]")
         ]
+    if get_origin(shape) is dict:
+        if not isinstance(value, dict):
+            return [f"{where} is no object"]
+        inner = get_args(shape)[1]
+        return [each for name, item in value.items() for each in deviations(item, inner, f"{where}.{name}")]
     if get_args(shape):
         found = [deviations(value, each, where) for each in get_args(shape)]
         return min(found, key=len)

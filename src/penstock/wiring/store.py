@@ -11,6 +11,7 @@ from penstock.engines.system.clock import SystemClock
 from penstock.model.errors import Refused
 from penstock.model.payloads import ItemType
 from penstock.model.rules import Backoff, Rules
+from penstock.ports.auditing import Auditor
 from penstock.ports.batches import Batches
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
@@ -36,6 +37,8 @@ class Store(Database, Protocol):
     def catalogue(self) -> Catalogue: ...
     @property
     def index(self) -> Index: ...
+    @property
+    def auditor(self) -> Auditor: ...
 
 
 @asynccontextmanager

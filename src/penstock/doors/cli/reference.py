@@ -159,12 +159,21 @@ def _shape(shape: type[Any]) -> str:
 
 def _kind(kind: Any) -> str:
     """A type in the words of JSON."""
-    plain = {str: "string", int: "number", bool: "true or false", type(None): "null", object: "any value"}
+    plain = {
+        str: "string",
+        int: "number",
+        float: "number",
+        bool: "true or false",
+        type(None): "null",
+        object: "any value",
+    }
     if kind in plain:
         return plain[kind]
     if is_typeddict(kind):
         return f"[{kind.__name__}](#{kind.__name__.lower()})"
     inner = [_kind(each) for each in get_args(kind)]
+    if getattr(kind, "__origin__", None) is dict:
+        return f"object from names to {inner[1]}"
     return f"list of {inner[0]}" if getattr(kind, "__origin__", None) is list else " or ".join(inner)
 
 

@@ -31,9 +31,18 @@ def unfinished(folder: Path, *, prefix: str = "", mode: int = 0o600) -> Iterator
         os.close(file)
 
 
+def abandoned(folder: Path) -> int:
+    """How many unfinished files have no writer any more."""
+    return _each_abandoned(folder, remove=False)
+
+
 def sweep_unfinished(folder: Path) -> int:
     """Remove unfinished files whose writers are gone; how many."""
-    removed = 0
+    return _each_abandoned(folder, remove=True)
+
+
+def _each_abandoned(folder: Path, *, remove: bool) -> int:
+    found = 0
     for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
         if not _UNFINISHED.fullmatch(name):
             continue
@@ -45,13 +54,14 @@ def sweep_unfinished(folder: Path) -> int:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The lock is held while the name goes, so a writer in its first moment sees that it lost it.
-            path.unlink()
-            removed += 1
+            if remove:
+                path.unlink()
+            found += 1
         except (BlockingIOError, FileNotFoundError):
             continue
         finally:
             os.close(file)
-    return removed
+    return found
 
 
 def write_all(file: int, data: bytes | memoryview) -> None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from penstock.engines.sqlite.auditing import SqliteAuditor
 from penstock.engines.sqlite.catalogue import SqliteCatalogue
 from penstock.engines.sqlite.checkpoint import PAGES, Checkpointer
 from penstock.engines.sqlite.connection import Synchronous, connect, prepare
@@ -71,6 +72,7 @@ class SqliteStore:
         self.batches = self.desk
         self.catalogue = SqliteCatalogue(self)
         self.index = SqliteIndex(self)
+        self.auditor = SqliteAuditor(self)
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Run `work` in a transaction; its result after the commit."""

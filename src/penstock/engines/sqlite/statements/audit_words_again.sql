@@ -1,0 +1,2 @@
+-- audit_words_again (sqlite): make the words of a generation anew from its chunks.
+INSERT INTO words_0 (words_0) VALUES ('rebuild')

@@ -1,0 +1,99 @@
+"""What is found out about a set-up and about what it keeps: findings for people, flaws that can be mended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """How a finding is meant."""
+
+    OK = "ok"
+    WARNING = "warning"
+    """It works, but somebody should know."""
+    WRONG = "wrong"
+    """It does not work, or not for long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at."""
+
+    check: str
+    verdict: Verdict
+    sentence: str
+    advice: str = ""
+    """What to do; empty where there is nothing to do."""
+
+
+class Flaw(StrEnum):
+    """What may disagree between catalogue, vectors, words, bytes and queue."""
+
+    VERSION_CHUNKS = "version_chunks"
+    CHUNK_VECTORS = "chunk_vectors"
+    CHUNK_ORPHANS = "chunk_orphans"
+    WORDS = "words"
+    VERSION_UNPURGED = "version_unpurged"
+    DOCUMENT_UNPURGED = "document_unpurged"
+    GENERATION_UNPURGED = "generation_unpurged"
+    DOCUMENT_VERSIONLESS = "document_versionless"
+    DOCUMENT_WAITING = "document_waiting"
+    STAGE_LOST = "stage_lost"
+    BLOB_MISSING = "blob_missing"
+    BLOB_DAMAGED = "blob_damaged"
+    BLOB_UNUSED = "blob_unused"
+    UNFINISHED_FILES = "unfinished_files"
+    DATABASE = "database"
+
+
+MEANINGS: dict[Flaw, str] = {
+    Flaw.VERSION_CHUNKS: "A current version has not exactly its chunks; mended by building it anew.",
+    Flaw.CHUNK_VECTORS: "A chunk has no vector, or one of the wrong length or model; mended likewise.",
+    Flaw.CHUNK_ORPHANS: "Chunks belong to no version; mended by removing them.",
+    Flaw.WORDS: "The words of a collection are not those of its chunks; mended by making them anew.",
+    Flaw.VERSION_UNPURGED: "An old version is neither needed nor owed a purge; mended by owing it.",
+    Flaw.DOCUMENT_UNPURGED: "A deleted document is owed no purge; mended by owing it.",
+    Flaw.GENERATION_UNPURGED: "An old index is neither used nor owed a purge; mended by owing it.",
+    Flaw.DOCUMENT_VERSIONLESS: "An ingested document has no current version; mended by building it anew.",
+    Flaw.DOCUMENT_WAITING: "A document waits for a job that is not there; mended by submitting one.",
+    Flaw.STAGE_LOST: "A step has not ended though its job has; mended by ending it.",
+    Flaw.BLOB_MISSING: "Stored bytes are gone; mended from the file itself where it still holds them.",
+    Flaw.BLOB_DAMAGED: "Stored bytes are not what was stored (looked for with `--deep`); mended likewise.",
+    Flaw.BLOB_UNUSED: "Stored bytes that nothing refers to for an hour; mended by removing them.",
+    Flaw.UNFINISHED_FILES: "Half-written files of writers that are gone; mended by removing them.",
+    Flaw.DATABASE: "The database file itself is damaged; restore it from a backup.",
+}
+"""What each means and how it is mended; the how-to page tells the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """One flaw: where it is, in words, and the document it concerns if it concerns one."""
+
+    flaw: Flaw
+    about: str
+    sentence: str
+    document: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Bytes something refers to: a version of a document, or a kept parse."""
+
+    blob: str
+    document: str | None
+    """The document's id; None for a kept parse."""
+    identity: str
+    """Where the bytes came from, as the document is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owed:
+    """How much of a kind is owed, since when, and why the latest try failed."""
+
+    kind: str
+    count: int
+    since: float
+    tries: int
+    reason: str

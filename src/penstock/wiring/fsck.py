@@ -1,0 +1,207 @@
+"""Proving that catalogue, vectors, words, bytes and queue agree, and mending what does not.
+
+The database is asked first, in one snapshot; bytes are compared with it afterwards, both ways. Bytes younger
+than an hour are left alone, and what seems to be missing is asked for again before it is told: so workers may
+go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from penstock.engines.disk import DiskBlobs
+from penstock.engines.disk.durable import abandoned
+from penstock.intake.admission import Admission, Order
+from penstock.model.catalogue import LOCAL_WORKSPACE, BlobId, Document, DocumentId, Source
+from penstock.model.diagnosis import Disagreement, Flaw, Need
+from penstock.model.errors import Broken, Fault, Refused
+from penstock.model.files import BlobHash, blob_hash
+from penstock.model.options import Options
+from penstock.model.payloads import Content
+from penstock.settings import Settings
+from penstock.wiring.store import Store
+
+SPARE_SECONDS = 3600.0
+"""Bytes captured so lately may be about to be used."""
+PAGE = 500
+MEND_PRIORITY = 5
+REBUILT = frozenset(
+    {Flaw.VERSION_CHUNKS, Flaw.CHUNK_VECTORS, Flaw.DOCUMENT_VERSIONLESS, Flaw.DOCUMENT_WAITING}
+)
+"""Flaws that are mended by building their document anew."""
+
+
+class Audit:
+    """One look at everything a data folder keeps."""
+
+    def __init__(self, store: Store, settings: Settings, *, limit: int = 1000) -> None:
+        self._store = store
+        self._settings = settings
+        self._limit = limit
+        self._folder = settings.data / "blobs"
+        self._blobs = DiskBlobs(self._folder)
+
+    async def flaws(self, *, deep: bool = False) -> list[Disagreement]:
+        """Everything that does not agree."""
+        found = await self._store.auditor.disagreements(limit=self._limit, deep=deep)
+        found += [each async for each in self._missing(deep=deep)]
+        found += [each async for each in self._unused()]
+        left = await asyncio.to_thread(abandoned, self._folder / "unfinished")
+        if left:
+            told = f"{left} half-written files of writers that are gone"
+            found.append(Disagreement(flaw=Flaw.UNFINISHED_FILES, about=str(left), sentence=told))
+        return found
+
+    async def mend(self, flaws: Sequence[Disagreement]) -> list[bool]:
+        """Mend what can be; True for each that is, or will be once a worker has done the job."""
+        # The database first: a vector that does not fit must be gone before its document is built anew.
+        done = await self._store.auditor.mend(flaws)
+        return [is_mended or await self._mend(each) for each, is_mended in zip(flaws, done, strict=True)]
+
+    async def _mend(self, each: Disagreement) -> bool:
+        match each.flaw:
+            case flaw if flaw in REBUILT and each.document is not None:
+                return await self._build_anew(each.document)
+            case Flaw.BLOB_MISSING | Flaw.BLOB_DAMAGED:
+                return await self._take_again(each)
+            case Flaw.BLOB_UNUSED:
+                return await self._let_go(blob_hash(each.about))
+            case Flaw.UNFINISHED_FILES:
+                await self._blobs.sweep()
+                return True
+            case _:
+                return False
+
+    async def _missing(self, *, deep: bool) -> AsyncIterator[Disagreement]:
+        after = ""
+        while needs := await self._store.auditor.needed(after=after, limit=PAGE):
+            after = needs[-1].blob
+            for need in needs:
+                flaw = await self._state_of(blob_hash(need.blob), deep=deep)
+                if flaw is not None and await self._store.catalogue.blob_in_use(BlobId(need.blob)):
+                    yield _told(flaw, need)
+
+    async def _state_of(self, blob: BlobHash, *, deep: bool) -> Flaw | None:
+        try:
+            if deep:
+                await self._blobs.verify(blob)
+            else:
+                (await self._blobs.open(blob)).close()
+        except Broken as broken:
+            return Flaw.BLOB_DAMAGED if broken.code == "ERR_BLOB_DAMAGED" else Flaw.BLOB_MISSING
+        return None
+
+    async def _unused(self) -> AsyncIterator[Disagreement]:
+        portion: list[BlobHash] = []
+        async for blob in self._blobs.all():
+            portion.append(blob.hash)
+            if len(portion) == PAGE:
+                for each in await self._unused_of(portion):
+                    yield each
+                portion = []
+        for each in await self._unused_of(portion):
+            yield each
+
+    async def _unused_of(self, blobs: Sequence[BlobHash]) -> list[Disagreement]:
+        found = []
+        for blob in await self._store.auditor.unneeded(blobs):
+            if await self._is_old(blob_hash(blob)):
+                told = f"nothing refers to {blob[:16]}…"
+                found.append(Disagreement(flaw=Flaw.BLOB_UNUSED, about=blob, sentence=told))
+        return found
+
+    async def _is_old(self, blob: BlobHash) -> bool:
+        try:
+            async with self._blobs.path_of(blob) as path:
+                put_at = (await asyncio.to_thread(path.stat)).st_mtime
+        except (Broken, FileNotFoundError):
+            return False
+        return put_at < self._store.clock.now() - SPARE_SECONDS
+
+    async def _let_go(self, blob: BlobHash) -> bool:
+        if await self._store.catalogue.blob_in_use(BlobId(blob)):
+            return True
+        await self._blobs.remove(blob, before=self._store.clock.now() - SPARE_SECONDS)
+        return True
+
+    async def _take_again(self, each: Disagreement) -> bool:
+        """From the file itself, if it still holds these bytes; a kept parse is simply made anew."""
+        if each.document is None:
+            await self._store.auditor.forget_parse(each.about)
+            return True
+        document = await self._document(each.document)
+        if document is None or document.source is not Source.FILE:
+            return False
+        try:
+            found = await self._blobs.put_file(
+                Path(document.identity), limit=self._settings.limits.file_bytes
+            )
+        except Fault:
+            return False
+        if found.hash == each.about:
+            return True
+        # Other bytes are there now: what is searched should be these.
+        return await self._build_anew(document.id)
+
+    async def _build_anew(self, document_id: str) -> bool:
+        document = await self._document(document_id)
+        if document is None:
+            return True
+        names = {each.id: each.name for each in await self._store.catalogue.collections(LOCAL_WORKSPACE)}
+        order = Order(
+            tenant=document.tenant,
+            collection=names[document.collection],
+            priority=MEND_PRIORITY,
+            options=Options(rebuild=True),
+            max_retries=self._settings.worker.max_retries,
+            branch=document.branch,
+        )
+        try:
+            return await self._submit(document, order)
+        except Refused:
+            return False
+
+    async def _submit(self, document: Document, order: Order) -> bool:
+        admission = Admission(self._store)
+        match document.source:
+            case Source.FILE:
+                await admission.files(order, [document.identity])
+            case Source.CONTENT:
+                text = await self._text(document)
+                if text is None:
+                    return False
+                await admission.text(order, Content(content=text), name=document.name)
+            case Source.LIBRARY:
+                return await self._replay(document)
+        return True
+
+    async def _text(self, document: Document) -> str | None:
+        blob = document.blob or await self._store.catalogue.last_bytes(document.id)
+        if blob is None:
+            return None
+        try:
+            file = await self._blobs.open(BlobHash(blob))
+        except Broken:
+            return None
+        with file:
+            return (await asyncio.to_thread(file.read)).decode()
+
+    async def _replay(self, document: Document) -> bool:
+        for stage in reversed(await self._store.catalogue.stages(document.id)):
+            if await self._store.desk.find(stage.job) is not None:
+                await self._store.desk.replay([stage.job])
+                return True
+        return False
+
+    async def _document(self, document_id: str) -> Document | None:
+        return await self._store.catalogue.document(LOCAL_WORKSPACE, DocumentId(document_id))
+
+
+def _told(flaw: Flaw, need: Need) -> Disagreement:
+    whose = need.identity or "a kept parse"
+    word = "damaged" if flaw is Flaw.BLOB_DAMAGED else "gone"
+    return Disagreement(
+        flaw=flaw, about=need.blob, sentence=f"the bytes of {whose} are {word}", document=need.document
+    )
