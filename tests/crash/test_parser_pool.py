@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from penstock.engines.parsers import abilities
 from penstock.model.errors import Broken, Refused
 from penstock.model.parsed import Media
 from tests.support.files.pdf import shared_pages, simple_pdf
-from tests.support.parsing import children_alive, open_descriptors, parsers
+from tests.support.parsing import (
+    children_alive,
+    open_descriptors,
+    parsers,
+    wait_until_busy,
+    wait_until_gone,
+)
 
 
 def given(folder: Path, name: str, data: bytes) -> Path:
@@ -49,13 +53,13 @@ async def test_cancelling_kills_the_child_at_once(tmp_path: Path) -> None:
     async with parsers() as pool:
         (pid,) = pool.pids
         parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
-        await busy(pid)
+        await asyncio.to_thread(wait_until_busy, pid)
         parsing.cancel()
         with pytest.raises(asyncio.CancelledError):
             async with asyncio.timeout(1.0):
                 await parsing
         async with asyncio.timeout(1.0):
-            await gone(pid)
+            await asyncio.to_thread(wait_until_gone, pid)
         assert (await pool.parse(text, "a.txt")).text == "after"
 
 
@@ -67,7 +71,7 @@ async def test_a_killed_child_is_a_crash_and_the_pool_goes_on(tmp_path: Path) ->
     async with parsers() as pool:
         (pid,) = pool.pids
         parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
-        await busy(pid)
+        await asyncio.to_thread(wait_until_busy, pid)
         os.kill(pid, signal.SIGSEGV)
         with pytest.raises(Broken) as caught:
             await parsing
@@ -84,7 +88,7 @@ async def test_a_child_that_died_while_it_waited_is_nobodys_fault(tmp_path: Path
     async with parsers() as pool:
         (pid,) = pool.pids
         os.kill(pid, signal.SIGKILL)
-        await gone(pid)
+        await asyncio.to_thread(wait_until_gone, pid)
         assert (await pool.parse(text, "a.txt")).text == "words"
 
 
@@ -109,7 +113,7 @@ async def test_a_child_is_replaced_after_so_many_documents(tmp_path: Path) -> No
     text = given(tmp_path, "a.txt", b"words")
 
     async with parsers(documents=3) as pool:
-        seen = set()
+        seen: set[int] = set()
         for _ in range(7):
             await pool.parse(text, "a.txt")
             seen.update(pool.pids)
@@ -135,7 +139,7 @@ async def test_nothing_is_left_behind(tmp_path: Path) -> None:
 
     assert children_alive() == []
     assert open_descriptors() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "slow.pdf"]
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "slow.pdf"]
 
 
 async def test_closing_ends_what_runs(tmp_path: Path) -> None:
@@ -145,7 +149,7 @@ async def test_closing_ends_what_runs(tmp_path: Path) -> None:
     async with parsers() as pool:
         (pid,) = pool.pids
         parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
-        await busy(pid)
+        await asyncio.to_thread(wait_until_busy, pid)
     with pytest.raises(Broken):
         await parsing
 
@@ -185,19 +189,3 @@ async def test_strict_reads_only_where_the_kernel_shuts_in(tmp_path: Path) -> No
         with pytest.raises(Refused, match="strict"):
             async with parsers(strict=True):
                 pass
-
-
-async def busy(pid: int) -> None:
-    """Until a child works."""
-    process = psutil.Process(pid)
-    start = process.cpu_times().user
-    async with asyncio.timeout(30.0):
-        while process.cpu_times().user - start < 0.05:
-            await asyncio.sleep(0.01)
-
-
-async def gone(pid: int) -> None:
-    """Until a process is gone."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-            await asyncio.sleep(0.01)

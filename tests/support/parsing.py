@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,6 +17,8 @@ from penstock.model.errors import Refused
 from penstock.model.parsed import Parsed
 from penstock.pipeline.parse.reading import read_whole
 from penstock.wiring.parsers import COMMAND
+
+PATIENCE = 30.0
 
 
 @asynccontextmanager
@@ -55,3 +58,29 @@ def children_alive() -> list[int]:
             if child.status() != psutil.STATUS_ZOMBIE and "penstock.doors.parser" in child.cmdline():
                 found.append(child.pid)
     return found
+
+
+def wait_until_busy(pid: int) -> None:
+    """Until a child works on something."""
+    process = psutil.Process(pid)
+    start = process.cpu_times().user
+    _wait(lambda: process.cpu_times().user - start >= 0.05)
+
+
+def wait_until_gone(pid: int, seconds: float = PATIENCE) -> None:
+    """Until a process is gone."""
+    _wait(lambda: _is_gone(pid), seconds)
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _wait(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not after {seconds:g} s"
+        time.sleep(0.005)

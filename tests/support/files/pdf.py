@@ -114,9 +114,9 @@ def looping_table() -> bytes:
 def with_unreadable_page(pages: int = 3, *, bad: int = 1) -> bytes:
     """A sound file but for one page, which is not there."""
     whole = simple_pdf([[f"Page {index + 1}."] for index in range(pages)])
-    return whole.replace(
-        b"%d 0 obj\n<< /Type /Page " % (5 + 2 * bad), b"%d 0 obj\n<< /Type /Pxge " % (5 + 2 * bad)
-    )
+    number = 5 + 2 * bad
+    # Its place in the tree now names an object that does not exist.
+    return whole.replace(b" %d 0 R" % number, b" %d 0 R" % (number + 90))
 
 
 def encrypted_pdf() -> bytes:

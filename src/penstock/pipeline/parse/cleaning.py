@@ -14,7 +14,7 @@ MARKS_MAX = 32
 BLANKS_MAX = 80
 REPLACEMENT = "\ufffd"
 
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_LINE_ENDS = ("\r\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # control characters but tab and the ends of lines
     "\xad\u200b\u2060-\u2064\ufeff"  # hyphens and joints that are not seen
@@ -34,22 +34,20 @@ def clean(text: str, *, tails: bool = False) -> str:
 
     Blanks at the ends of lines go, unless `tails` says that they carry meaning.
     """
-    text = _INVISIBLE.sub("", _LINE_ENDS.sub("\n", text))
+    for end in _LINE_ENDS:
+        text = text.replace(end, "\n")
+    text = _INVISIBLE.sub("", text)
     if not text.isascii():
         text = _composed(text)
     if not tails:
         text = _without_tails(text)
-    return _EMPTY_LINES.sub("\n\n\n", _LONG_BLANKS.sub(" " * BLANKS_MAX, text))
+    text = _LONG_BLANKS.sub(" " * BLANKS_MAX, text)
+    return _EMPTY_LINES.sub("\n\n\n", text) if "\n\n\n\n" in text else text
 
 
 def one_line(text: str) -> str:
     """The same words on one line."""
     return _SPACES.sub(" ", text).strip()
-
-
-def count_replaced(text: str) -> int:
-    """How many characters could not be read and stand as the replacement character."""
-    return text.count(REPLACEMENT)
 
 
 def _composed(text: str) -> str:

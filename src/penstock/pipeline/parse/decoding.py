@@ -71,8 +71,11 @@ def looks_binary(head: bytes) -> bool:
     return _control_share(head) > CONTROL_SHARE_MAX
 
 
-def decode(data: bytes, *, lenient: bool = False) -> Decoded:
-    """The characters of a text file; Refused with ERR_TEXT_ENCODING if it is no text."""
+def decode(data: bytes, *, claim: str | None = None, lenient: bool = False) -> Decoded:
+    """The characters of a text file; Refused with ERR_TEXT_ENCODING if it is no text.
+
+    `claim` is the encoding the text names itself, tried before any guess.
+    """
     mark = _marked(data)
     if mark is not None:
         length, encoding = mark
@@ -85,6 +88,10 @@ def decode(data: bytes, *, lenient: bool = False) -> Decoded:
     except UnicodeDecodeError as error:
         if _control_share(data[:SAMPLE_BYTES]) > CONTROL_SHARE_MAX and not lenient:
             raise Refused("The bytes are no text.", code="ERR_TEXT_ENCODING") from error
+    if claim is not None:
+        found = _decoded(data, claim, lenient=True)
+        if not found.replaced:
+            return found
     return _guessed(data, lenient=lenient)
 
 

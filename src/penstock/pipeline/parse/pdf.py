@@ -1,13 +1,14 @@
 """PDF: page by page with PDFium, in windows of pages so that memory does not grow with the document.
 
 PDFium keeps what it has read of a document until it is closed, so the document is opened again for every
-window. Damaged files go to a second reader that looks for pages without the tables PDFium needs: for a page
-PDFium cannot load always, for a whole file only if the caller takes what is left of it, because nobody can
-say how many pages such a file once had.
+window. A file whose tables are broken goes to a second reader, which looks for pages without them, but only
+if the caller takes what is left: nobody can say how many pages such a file once had. A single page PDFium
+cannot load does not go there: where a page is missing, the second reader gives the next one in its place.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
@@ -24,6 +25,7 @@ from penstock.pipeline.parse.manuscript import Manuscript
 WINDOW_PAGES = 200
 OUTLINE_MAX = 10_000
 OUTLINE_DEPTH_MAX = 6
+BOOKMARKS_PER_PAGE_MAX = 200
 LISTED_MAX = 12
 END_OF_LINE_HYPHEN = "\ufffe"
 """What PDFium puts in place of a hyphen that only parted a word at the end of a line."""
@@ -71,8 +73,6 @@ class _Pages:
         self._file = file
         self._manuscript = manuscript
         self._outline = outline
-        self._rescuer: pdf_oxide.PdfDocument | None = None
-        self._rescued: list[int] = []
         self._unreadable: list[int] = []
         self._empty: list[int] = []
 
@@ -95,16 +95,12 @@ class _Pages:
             self._manuscript.note(
                 f"{_listed(self._unreadable)} cannot be read and {_is(self._unreadable)} left out."
             )
-        if self._rescued:
-            self._manuscript.note(
-                f"{_listed(self._rescued)} {_is(self._rescued)} damaged; the text was recovered."
-            )
         if self._empty and self._manuscript.has_words:
             self._manuscript.note(f"{_listed(self._empty)} {_holds(self._empty)} no text.")
 
     def _write_page(self, document: pypdfium2.PdfDocument, index: int) -> None:
         self._manuscript.begin_page()
-        text = self._text(document, index)
+        text = _text_of(document, index)
         if text is None:
             self._unreadable.append(index + 1)
             return
@@ -115,41 +111,12 @@ class _Pages:
         if text:
             self._manuscript.write(text + "\n\n")
 
-    def _text(self, document: pypdfium2.PdfDocument, index: int) -> str | None:
-        """The text of a page; None if neither reader can read it."""
-        try:
-            page = document[index]
-        except pypdfium2.PdfiumError:
-            return self._rescue(index)
-        try:
-            words = page.get_textpage()
-        except pypdfium2.PdfiumError:
-            return self._rescue(index)
-        else:
-            try:
-                return joined(words.get_text_range())
-            finally:
-                words.close()
-        finally:
-            page.close()
-
-    def _rescue(self, index: int) -> str | None:
-        try:
-            if self._rescuer is None:
-                self._rescuer = _second_reader(self._file)
-            text = joined(self._rescuer.extract_text(index))
-        except (Damaged, RuntimeError, ValueError, IndexError, OSError):
-            return None
-        # Nothing found where something is broken is no proof that nothing was there.
-        if text:
-            self._rescued.append(index + 1)
-        return text or None
-
     def _mark_headings(self, index: int, text: str, start: int) -> None:
         lowered = text.lower()
+        comparable = len(lowered) == len(text)  # a few letters grow when they are made small
         found = []
-        for level, title in self._outline.get(index, ()):
-            at = lowered.find(title.lower())
+        for level, title in self._outline.get(index, [])[:BOOKMARKS_PER_PAGE_MAX]:
+            at = lowered.find(title.lower()) if comparable else text.find(title)
             found.append((start + max(at, 0), level, title))
         for at, level, title in sorted(found, key=lambda each: each[0]):
             self._manuscript.mark(level, title, at)
@@ -163,6 +130,19 @@ def _open(file: BinaryIO) -> pypdfium2.PdfDocument:
         if error.err_code in _PASSWORD_ERRORS:
             raise Refused("The PDF is encrypted and needs a password.", code="ERR_ENCRYPTED") from error
         raise Damaged("it is cut short, or its tables are broken") from error
+
+
+def _text_of(document: pypdfium2.PdfDocument, index: int) -> str | None:
+    """The text of a page; None if it cannot be read."""
+    with contextlib.ExitStack() as stack:
+        try:
+            page = document[index]
+            stack.callback(page.close)
+            words = page.get_textpage()
+            stack.callback(words.close)
+            return joined(words.get_text_range())
+        except pypdfium2.PdfiumError:
+            return None
 
 
 def _outline(document: pypdfium2.PdfDocument) -> Outline:
@@ -198,7 +178,7 @@ def _second_reader(file: BinaryIO) -> pdf_oxide.PdfDocument:
 def _write_repaired(file: BinaryIO, manuscript: Manuscript) -> None:
     """Write what a file without usable tables still shows."""
     document = _second_reader(file)
-    manuscript.note("The PDF is damaged; pages may be missing.")
+    manuscript.note("The PDF is damaged; pages may be missing and their numbers wrong.")
     lost: list[int] = []
     for index, text in _repaired_pages(document):
         manuscript.begin_page()

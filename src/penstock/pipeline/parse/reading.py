@@ -7,16 +7,30 @@ from typing import BinaryIO
 
 from penstock.model.errors import Refused
 from penstock.model.parsed import Media, Parsed
+from penstock.pipeline.parse.code import write_code
+from penstock.pipeline.parse.csv import write_csv
 from penstock.pipeline.parse.damage import Damaged, refusal
 from penstock.pipeline.parse.decoding import decode, load_codecs
 from penstock.pipeline.parse.detecting import Detected, detect
+from penstock.pipeline.parse.docx import write_docx
+from penstock.pipeline.parse.epub import write_epub
+from penstock.pipeline.parse.html import charset_in, write_html
+from penstock.pipeline.parse.json import write_json
 from penstock.pipeline.parse.manuscript import Ending, Limits, Manuscript, Sink, Window, gathered
 from penstock.pipeline.parse.markdown import write_markdown
 from penstock.pipeline.parse.pdf import write_pdf
 from penstock.pipeline.parse.plain import write_plain
+from penstock.pipeline.parse.pptx import write_pptx
+from penstock.pipeline.parse.xlsx import write_xlsx
 
 BYTES_PER_CHARACTER_MAX = 4
-_SAMPLES = ((b"A text.", "a.txt"), ("# Überschrift\n\nEin Text.\n".encode("cp1252"), "a.md"))
+_SAMPLES = (
+    (b"A text.", "a.txt"),
+    ("# Überschrift\n\nEin Text.\n".encode("cp1252"), "a.md"),
+    (b"<!doctype html><p>A text.", "a.html"),
+    (b'{"a": "text"}', "a.json"),
+    (b"def text(): ...", "a.py"),
+)
 """Read once at the start, so that whatever the readers load late is loaded by then."""
 
 
@@ -27,10 +41,10 @@ def read(file: BinaryIO, name: str, limits: Limits, sink: Sink, *, lenient: bool
     if detected.note:
         manuscript.note(detected.note)
     try:
-        media = _write(file, name, detected, manuscript, lenient=lenient)
+        _write(file, detected, manuscript, lenient=lenient)
     except Damaged as error:
         raise refusal(detected.media, error) from error
-    return manuscript.finish(media, language=detected.language)
+    return manuscript.finish(detected.media, language=detected.language)
 
 
 def read_whole(file: BinaryIO, name: str, limits: Limits | None = None, *, lenient: bool = False) -> Parsed:
@@ -40,18 +54,44 @@ def read_whole(file: BinaryIO, name: str, limits: Limits | None = None, *, lenie
     return gathered(windows, ending)
 
 
-def _write(file: BinaryIO, name: str, detected: Detected, manuscript: Manuscript, *, lenient: bool) -> Media:
+def _write(file: BinaryIO, detected: Detected, manuscript: Manuscript, *, lenient: bool) -> None:
     match detected.media:
         case Media.PDF:
             write_pdf(file, manuscript, lenient=lenient)
-        case Media.MARKDOWN:
-            write_markdown(_text_of(file, manuscript, lenient=lenient), manuscript)
+        case Media.DOCX:
+            write_docx(file, manuscript)
+        case Media.PPTX:
+            write_pptx(file, manuscript)
+        case Media.XLSX:
+            write_xlsx(file, manuscript)
+        case Media.EPUB:
+            write_epub(file, manuscript)
         case _:
-            write_plain(_text_of(file, manuscript, lenient=lenient), manuscript)
-    return detected.media
+            _write_text(
+                _text_of(file, detected.media, manuscript, lenient=lenient),
+                detected,
+                manuscript,
+                lenient=lenient,
+            )
 
 
-def _text_of(file: BinaryIO, manuscript: Manuscript, *, lenient: bool) -> str:
+def _write_text(text: str, detected: Detected, manuscript: Manuscript, *, lenient: bool) -> None:
+    match detected.media:
+        case Media.MARKDOWN:
+            write_markdown(text, manuscript)
+        case Media.HTML:
+            write_html(text, manuscript)
+        case Media.CSV:
+            write_csv(text, manuscript)
+        case Media.JSON:
+            write_json(text, manuscript, lenient=lenient)
+        case Media.CODE:
+            write_code(text, detected.language, manuscript)
+        case _:
+            write_plain(text, manuscript)
+
+
+def _text_of(file: BinaryIO, media: Media, manuscript: Manuscript, *, lenient: bool) -> str:
     """The characters of a file that is text."""
     file.seek(0)
     most = manuscript.limits.text_bytes * BYTES_PER_CHARACTER_MAX
@@ -60,7 +100,8 @@ def _text_of(file: BinaryIO, manuscript: Manuscript, *, lenient: bool) -> str:
         raise Refused(
             f"The file holds more than {manuscript.limits.text_bytes} bytes of text.", code="ERR_PARSE_OUTPUT"
         )
-    decoded = decode(data, lenient=lenient)
+    claim = charset_in(data) if media is Media.HTML else None
+    decoded = decode(data, claim=claim, lenient=lenient)
     if decoded.note:
         manuscript.note(decoded.note)
     return decoded.text

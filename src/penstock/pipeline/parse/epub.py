@@ -1,0 +1,83 @@
+"""Books: the chapters in reading order, a page for each."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+from urllib.parse import unquote
+
+from penstock.model.errors import Refused
+from penstock.pipeline.parse.archives import Archive
+from penstock.pipeline.parse.damage import Damaged
+from penstock.pipeline.parse.decoding import decode
+from penstock.pipeline.parse.html import write_html
+from penstock.pipeline.parse.manuscript import Manuscript
+from penstock.pipeline.parse.markup import Attributes, each_element, resolved, title_in
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_CHAPTERS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
+
+
+def write_epub(file: BinaryIO, manuscript: Manuscript) -> None:
+    """Write chapter after chapter."""
+    with Archive(file, manuscript.limits) as archive:
+        package = _package(archive)
+        chapters = _chapters(archive, package)
+        locked = _locked(archive)
+        if any(chapter.lower() in locked for chapter in chapters):
+            raise Refused("The book is protected against copying.", code="ERR_ENCRYPTED")
+        manuscript.title = title_in(archive, package) or ""  # a chapter's own title is not the book's
+        for chapter in chapters:
+            manuscript.begin_page()
+            write_html(decode(archive.read(chapter), lenient=True).text, manuscript)
+        if not chapters:
+            raise Damaged("it has no chapters")
+
+
+def _package(archive: Archive) -> str:
+    found: list[str] = []
+
+    def take(name: str, attributes: Attributes) -> None:
+        if name == "con:rootfile" and attributes.get("full-path"):
+            found.append(attributes["full-path"])
+
+    each_element(archive, _CONTAINER, take)
+    if not found:
+        raise Damaged("it does not say where its contents are")
+    return found[0]
+
+
+def _chapters(archive: Archive, package: str) -> list[str]:
+    folder = package.rpartition("/")[0]
+    items: dict[str, tuple[str, str]] = {}
+    order: list[str] = []
+
+    def take(name: str, attributes: Attributes) -> None:
+        if name == "opf:item":
+            place = resolved(folder, unquote(attributes.get("href", "").partition("#")[0]))
+            items[attributes.get("id", "")] = (attributes.get("media-type", ""), place)
+        elif name == "opf:itemref":
+            order.append(attributes.get("idref", ""))
+
+    each_element(archive, package, take)
+    chapters = []
+    for number, name in enumerate(order, start=1):
+        kind, place = items.get(name, ("", ""))
+        if not place or place not in archive:
+            raise Damaged(f"chapter {number} is missing")
+        if kind in _CHAPTERS:
+            chapters.append(place)
+    return chapters
+
+
+def _locked(archive: Archive) -> frozenset[str]:
+    """Parts that are encrypted; fonts often are, which harms nobody."""
+    found: set[str] = set()
+
+    def take(name: str, attributes: Attributes) -> None:
+        if name == "enc:CipherReference":
+            found.add(unquote(attributes.get("URI", "")).lstrip("/").lower())
+
+    if _ENCRYPTION in archive:
+        each_element(archive, _ENCRYPTION, take)
+    return frozenset(found)

@@ -1,0 +1,272 @@
+"""Each format: text in reading order, pages and headings where they are, cuts where they help."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.model.parsed import Parsed
+from tests.support.files.packages import (
+    docx,
+    docx_parts,
+    epub_parts,
+    packed,
+    paragraph,
+    pptx_parts,
+    relations,
+    table,
+    xlsx_parts,
+)
+from tests.support.files.pdf import encrypted_pdf, simple_pdf, with_unreadable_page
+from tests.support.parsing import code_of, read_bytes
+
+
+def pages_of(parsed: Parsed) -> list[str]:
+    return [parsed.text[page.start : page.end].strip() for page in parsed.pages]
+
+
+def headings_of(parsed: Parsed) -> list[tuple[int, str]]:
+    """Levels and titles, each checked to stand where it says."""
+    for heading in parsed.headings:
+        line = parsed.text[heading.start :].split("\n", 1)[0]
+        assert heading.title.split()[0] in line
+    return [(heading.level, heading.title) for heading in parsed.headings]
+
+
+def cut_lines(parsed: Parsed) -> list[str]:
+    return [parsed.text[cut:].split("\n", 1)[0] for cut in parsed.cuts]
+
+
+def test_pdf_pages_and_bookmarks() -> None:
+    """Pages are those of the file, bookmarks are its headings, and a page without text is told."""
+    data = simple_pdf([["Hello world."], [], ["Third page."]], bookmarks=[("Hello", 0), ("Third", 2)])
+
+    parsed = read_bytes(data, "a.pdf")
+
+    assert pages_of(parsed) == ["Hello world.", "", "Third page."]
+    assert headings_of(parsed) == [(1, "Hello"), (1, "Third")]
+    assert parsed.notes == ("Page 2 holds no text.",)
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (encrypted_pdf(), "ERR_ENCRYPTED"),
+        (simple_pdf([["Words."]] * 3)[:700], "ERR_PDF_INVALID"),
+        (simple_pdf([[], []]), "ERR_NO_TEXT"),
+        (with_unreadable_page(), "ERR_PDF_PAGES_UNREADABLE"),
+    ],
+)
+def test_pdf_that_cannot_be_read(data: bytes, code: str) -> None:
+    """Locked, cut short, only pictures, a page gone: each its own code."""
+    assert code_of(data, "a.pdf") == code
+
+
+def test_pdf_taken_for_what_is_left() -> None:
+    """By force the readable pages are taken, and the lost one is told."""
+    parsed = read_bytes(with_unreadable_page(), "a.pdf", lenient=True)
+
+    assert pages_of(parsed) == ["Page 1.", "", "Page 3."]
+    assert any("Page 2 cannot be read" in note for note in parsed.notes)
+
+
+def test_pdf_cut_short_and_taken_for_what_is_left() -> None:
+    """A file without its tables still shows its pages to the second reader."""
+    parsed = read_bytes(simple_pdf([["Words."]] * 3)[:700], "a.pdf", lenient=True)
+
+    assert "Words." in parsed.text
+    assert any("damaged" in note for note in parsed.notes)
+
+
+def test_plain_text_with_form_feeds_has_pages() -> None:
+    """Reports of old part their pages with form feeds."""
+    parsed = read_bytes(b"first\n\fsecond\n\f\n", "rfc.txt")
+
+    assert pages_of(parsed) == ["first", "second"]
+
+
+def test_markdown_headings() -> None:
+    """Hashes and underlines make headings; fences, comments and front matter hide them."""
+    text = (
+        "---\ntitle: 'The Title'\n---\n# One *strong* [link](x)\n\ntext\n\n```\n# no\n```\n<!--\n# no\n-->\n"
+        "Two\nlines\n=====\n\n### Three ###\n\nFour\n----\n\n- item\n---\n\n    # code\n"
+    )
+
+    parsed = read_bytes(text.encode(), "a.md")
+
+    assert headings_of(parsed) == [(1, "One strong link"), (1, "Two lines"), (3, "Three"), (2, "Four")]
+    assert parsed.title == "The Title"
+    assert "```\n# no\n```" in parsed.text
+
+
+def test_word_document() -> None:
+    """Headings by their styles, also inherited ones; tables row by row; notes at the end."""
+    footnote = '<w:footnotes xmlns:w="{}"><w:footnote>{}</w:footnote></w:footnotes>'.format(
+        "http://schemas.openxmlformats.org/wordprocessingml/2006/main", paragraph("A footnote.")
+    )
+    body = (
+        paragraph("Start", style="Heading1")
+        + paragraph("Some words.")
+        + "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:r><w:t>ke</w:t></w:r>"
+        + "<w:r><w:t>pt</w:t></w:r></w:p>"
+        + paragraph("Kapitel", style="Kapitel")
+        + table([["a", "b"], ["c", "d"]])
+        + paragraph("Deep", style="Deep")
+    )
+
+    parsed = read_bytes(packed(docx_parts(body, more={"word/footnotes.xml": footnote})), "a.docx")
+
+    assert parsed.text == "Start\n\nSome words.\n\nkept\n\nKapitel\n\na\tb\nc\td\n\nDeep\n\nA footnote.\n\n"
+    assert headings_of(parsed) == [(1, "Start"), (1, "Kapitel"), (3, "Deep")]
+    assert cut_lines(parsed) == ["a\tb", "c\td"]
+    assert parsed.title == "Start"
+    assert parsed.pages == ()
+
+
+def test_presentation() -> None:
+    """Slides in the order of the show, titles as headings, notes with their slide, no slide numbers."""
+    slides = [("First", ["one", "two"]), ("", []), ("Third", ["x"])]
+
+    parsed = read_bytes(packed(pptx_parts(slides, notes="Remember this.")), "a.pptx")
+
+    assert pages_of(parsed) == ["First\n\none\ntwo\nRemember this.", "", "Third\n\nx"]
+    assert headings_of(parsed) == [(1, "First"), (1, "Third")]
+    assert parsed.notes == ("Slides without text: 2.",)
+
+
+def test_spreadsheet() -> None:
+    """Sheets are pages, rows are lines, dates are dates, gaps are kept."""
+    rows = (
+        '<row><c r="A1" t="s"><v>0</v></c><c r="C1" t="inlineStr"><is><t>in line</t></is></c></row>'
+        '<row><c r="A2" s="1"><v>45292</v></c><c r="B2" s="2"><v>1.5</v></c>'
+        '<c r="C2" t="b"><v>1</v></c></row>'
+        '<row/><row><c r="XFD9"><f>1+1</f><v>2</v></c></row>'
+    )
+
+    parsed = read_bytes(packed(xlsx_parts({"Year 1": rows, "Year 2": rows}, shared=["shared"])), "a.xlsx")
+
+    sheet = "shared\t\tin line\n2024-01-01\t1.5\tTRUE\n\t2"
+    assert pages_of(parsed) == [f"Year 1\n\n{sheet}", f"Year 2\n\n{sheet}"]
+    assert headings_of(parsed) == [(1, "Year 1"), (1, "Year 2")]
+    assert cut_lines(parsed)[:2] == ["shared\t\tin line", "2024-01-01\t1.5\tTRUE"]
+
+
+def test_book() -> None:
+    """Chapters are pages in reading order."""
+    parsed = read_bytes(packed(epub_parts(["<h1>One</h1><p>a</p>", "<h2>Two</h2><p>b</p>"])), "a.epub")
+
+    assert pages_of(parsed) == ["One\n\na", "Two\n\nb"]
+    assert headings_of(parsed) == [(1, "One"), (2, "Two")]
+    assert parsed.title == "A Book"
+
+
+def test_protected_book() -> None:
+    """A book under copy protection is encrypted; one with hidden fonts is not."""
+    parts = epub_parts(["<p>words</p>"])
+    lock = (
+        '<encryption xmlns:enc="http://www.w3.org/2001/04/xmlenc#"><enc:EncryptedData><enc:CipherData>'
+        '<enc:CipherReference URI="{}"/></enc:CipherData></enc:EncryptedData></encryption>'
+    )
+
+    fonts = packed({**parts, "META-INF/encryption.xml": lock.format("OPS/font.otf")})
+    locked = packed({**parts, "META-INF/encryption.xml": lock.format("OPS/text/c%200.xhtml")})
+
+    assert (code_of(fonts, "a.epub"), code_of(locked, "a.epub")) == ("epub", "ERR_ENCRYPTED")
+
+
+def test_html_as_a_reader_sees_it() -> None:
+    """Scripts, navigation and hidden parts stay out; headings, lists, rows and preformatted text stay."""
+    page = (
+        "<html><head><title>A &amp; B</title><style>p{}</style></head><body><nav>menu</nav>"
+        "<script>x()</script>"
+        "<h1>Top</h1><p>one <b>two</b>\n three</p><p hidden>no</p><p style='display: none'>no</p>"
+        "<ul><li>a<li>b</ul><table><tr><th>k<th>v<tr><td>1<td>2</table><pre>x\n  y</pre><h2>End</h2></body>"
+    )
+
+    parsed = read_bytes(page.encode(), "a.html")
+
+    assert parsed.title == "A & B"
+    assert parsed.text.split() == [*["Top", "one", "two", "three", "-", "a", "-", "b"], *"kv12xy", "End"]
+    assert "x\n  y" in parsed.text
+    assert headings_of(parsed) == [(1, "Top"), (2, "End")]
+    assert cut_lines(parsed) == ["k\tv", "1\t2"]
+
+
+def test_html_names_its_encoding() -> None:
+    """A page of before Unicode says what it is written in."""
+    page = '<meta charset="windows-1251"><p>Привет'.encode("cp1251")
+
+    assert read_bytes(page, "a.html").text.strip() == "Привет"
+
+
+def test_csv_records() -> None:
+    """A record may span lines; a stray quote does not swallow the rest."""
+    parsed = read_bytes(b'a,b\n1,"x\ny"\n2,z\n', "a.csv")
+    stray = read_bytes(b'a,b\n1,5"\n' + b"2,z\n" * 300, "a.csv")
+
+    assert cut_lines(parsed) == ["a,b", '1,"x', "2,z"]
+    assert len(stray.cuts) == 302
+
+
+def test_json_records() -> None:
+    """Escapes people cannot read are letters; records are cut apart; lines of JSON are JSON."""
+    parsed = read_bytes(rb'{"items": [{"a": "caf\u00e9 \ud83d\ude00"}, {"b": "\\u0041 \ud800"}]}', "a.json")
+    lines = read_bytes(b'{"a": 1}\n{"b": 2}\n', "a.jsonl")
+
+    assert 'café 😀"' in parsed.text
+    assert r"\\u0041 \ud800" in parsed.text
+    assert {'{"a": "café 😀"}, {"b": "\\\\u0041 \\ud800"}]}', '{"b": "\\\\u0041 \\ud800"}]}'} <= set(
+        cut_lines(parsed)
+    )
+    assert '{"b": 2}' in cut_lines(lines)
+
+
+def test_json_that_is_none() -> None:
+    """Broken JSON is told as such, and taken as text by force."""
+    assert code_of(b'{"a": 1', "a.json") == "ERR_JSON_INVALID"
+    assert read_bytes(b'{"a": 1', "a.json", lenient=True).notes
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "language", "starts"),
+    [
+        ("a.py", "import x\n\n# about\n@dec\ndef f():\n    pass\n\nclass A:\n    def g(self): ...", "python",
+         ["# about", "class A:", "    def g(self): ..."]),
+        ("a.rs", "use x;\n\n/// doc\npub fn a() {}\nstruct B;\n", "rust", ["/// doc", "struct B;"]),
+        ("a.go", "package a\n\nfunc f() {\n}\n\ntype T struct{}\n", "go", ["func f() {", "type T struct{}"]),
+        ("a.ts", "import x\n\nexport const f = (a) => a\nexport class B {}\n", "typescript",
+         ["export const f = (a) => a", "export class B {}"]),
+        ("A.java", "package a;\n\npublic class A {\n    public int f(int x) {\n", "java",
+         ["public class A {", "    public int f(int x) {"]),
+        ("a.c", "int x;\n\nint main(int a)\n{\n  f(a);\n}\n", "c", ["int main(int a)"]),
+        ("a.sql", "CREATE TABLE t (a);\n\nselect 1;\n", "sql", ["CREATE TABLE t (a);", "select 1;"]),
+    ],
+)  # fmt: skip
+def test_code_is_cut_at_definitions(name: str, source: str, language: str, starts: list[str]) -> None:
+    """A definition starts with the comments and decorators that belong to it."""
+    parsed = read_bytes(source.encode(), name)
+
+    assert (parsed.language, parsed.text) == (language, source.strip("\n"))
+    assert cut_lines(parsed) == starts
+
+
+def test_a_missing_part_is_damage() -> None:
+    """A file that names a part it does not have is damaged, not shorter."""
+    slides = pptx_parts([("One", ["a"]), ("Two", ["b"])])
+    del slides["ppt/slides/slide1.xml"]
+    sheets = xlsx_parts({"A": '<row><c t="s"><v>9</v></c></row>'})
+    chapters = epub_parts(["<p>a</p>", "<p>b</p>"])
+    del chapters["OPS/text/c 1.xhtml"]
+    nothing = {**docx_parts(""), "_rels/.rels": relations()}
+    del nothing["word/document.xml"]
+
+    codes = [
+        code_of(packed(slides), "a.pptx"),
+        code_of(packed(sheets), "a.xlsx"),
+        code_of(packed(chapters), "a.epub"),
+        code_of(packed(nothing), "a.docx"),
+        code_of(docx("<w:p>"), "a.docx"),
+    ]
+
+    assert codes == [
+        "ERR_PPTX_INVALID", "ERR_XLSX_INVALID", "ERR_EPUB_INVALID", "ERR_DOCX_INVALID", "ERR_DOCX_INVALID"
+    ]  # fmt: skip
