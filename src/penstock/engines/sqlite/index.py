@@ -52,26 +52,19 @@ class SqliteIndex:
 
     async def candidates(self, scope: Scope, question: Question, *, limit: int = 50) -> list[Candidates]:
         """The best of each leg, one value for each collection of the scope."""
+        there = await self._store.look(lambda db: grounds(db, scope))
         dense, lexical = await asyncio.gather(
-            self._store.look(lambda db: self._dense(db, scope, question, limit)),
-            self._store.look(lambda db: self._lexical(db, scope, question, limit)),
+            self._store.look(lambda db: [self._nearest(db, ground, question, limit) for ground in there]),
+            self._store.look(lambda db: [self._wordiest(db, ground, question, limit) for ground in there]),
         )
         return [
-            Candidates(generation=generation, dense=found, lexical=lexical.get(generation, ()))
-            for generation, found in dense.items()
+            Candidates(generation=ground.generation, dense=tuple(near), lexical=tuple(wordy))
+            for ground, near, wordy in zip(there, dense, lexical, strict=True)
         ]
 
     async def passages(self, scope: Scope, chunks: Sequence[int]) -> list[Passage]:
         """What the chunks say and where, in the given order; those no longer visible are left out."""
         return await self._store.look(lambda db: _passages(db, scope, chunks))
-
-    def _dense(
-        self, db: sqlite3.Connection, scope: Scope, question: Question, limit: int
-    ) -> dict[GenerationId, tuple[Candidate, ...]]:
-        return {
-            ground.generation: tuple(self._nearest(db, ground, question, limit))
-            for ground in grounds(db, scope)
-        }
 
     def _nearest(
         self, db: sqlite3.Connection, ground: Ground, question: Question, limit: int
@@ -109,15 +102,12 @@ class SqliteIndex:
         self._matrices[ground.collection] = found
         return found
 
-    def _lexical(
-        self, db: sqlite3.Connection, scope: Scope, question: Question, limit: int
-    ) -> dict[GenerationId, tuple[Candidate, ...]]:
-        return {
-            ground.generation: tuple(
-                wording.best(db, ground.generation, question.text, limit, ground.documents, self._counts)
-            )
-            for ground in grounds(db, scope)
-        }
+    def _wordiest(
+        self, db: sqlite3.Connection, ground: Ground, question: Question, limit: int
+    ) -> list[Candidate]:
+        if not wording.is_there(db, ground.generation):
+            return []
+        return wording.best(db, ground.generation, question.text, limit, ground.documents, self._counts)
 
 
 def grounds(db: sqlite3.Connection, scope: Scope) -> list[Ground]:
@@ -135,20 +125,25 @@ def grounds(db: sqlite3.Connection, scope: Scope) -> list[Ground]:
     ]
 
 
-def documents_of(db: sqlite3.Connection, scope: Scope, collection: CollectionId) -> tuple[int, ...] | None:
-    """The numbers of the documents the filters leave; None where nothing is filtered."""
+def documents_of(
+    db: sqlite3.Connection, scope: Scope, collection: CollectionId, among: Sequence[str] = ()
+) -> tuple[int, ...] | None:
+    """The numbers of the documents the filters leave, of all or of some; None where nothing is filtered."""
     if not (scope.documents or scope.path_prefix or scope.metadata):
         return None
+    named = [each for each in scope.documents if each in among] if among and scope.documents else None
+    chosen = named if named is not None else [*among, *scope.documents]
     path = scope.path_prefix.rstrip("/") if scope.path_prefix else None
     where = {
         "collection": collection,
         "path": path,
         "low": path or "",
         "high": _LAST if path is None else f"{path}0",  # the character after the slash
-        "documents": json.dumps(scope.documents) if scope.documents else None,
+        "documents": json.dumps(chosen),
         "metadata": json.dumps(dict(scope.metadata)) if scope.metadata else None,
     }
-    return tuple(row[0] for row in db.execute(sql("index_documents"), where))
+    name = "index_documents_among" if among or scope.documents else "index_documents"
+    return tuple(row[0] for row in db.execute(sql(name), where))
 
 
 def _passages(db: sqlite3.Connection, scope: Scope, chunks: Sequence[int]) -> list[Passage]:
@@ -158,9 +153,11 @@ def _passages(db: sqlite3.Connection, scope: Scope, chunks: Sequence[int]) -> li
         "chunks": json.dumps(list(chunks)),
     }
     rows = db.execute(sql("index_passages"), where).fetchall()
-    wanted = {collection: documents_of(db, scope, collection) for collection in {row[14] for row in rows}}
-    kept = {collection: None if only is None else set(only) for collection, only in wanted.items()}
-    return [_passage(row) for row in rows if (only := kept[row[14]]) is None or row[15] in only]
+    found = tuple({row[1] for row in rows})
+    wanted = {
+        collection: documents_of(db, scope, collection, found) for collection in {row[14] for row in rows}
+    }
+    return [_passage(row) for row in rows if (only := wanted[row[14]]) is None or row[15] in only]
 
 
 def _passage(row: tuple[Any, ...]) -> Passage:

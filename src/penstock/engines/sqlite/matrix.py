@@ -86,6 +86,7 @@ class Matrix:
         return exact_best(self._rows[places], self._chunks[places], question, limit)
 
     def _load(self, db: sqlite3.Connection) -> None:
+        self._grow(db.execute(sql("index_size"), (self.generation,)).fetchone()[0])
         for versions, chunks, documents, rows in portions(db, self.generation, self._rows.shape[1]):
             start = self._append(chunks, documents, rows)
             for place, version in enumerate(versions, start):
@@ -116,7 +117,7 @@ class Matrix:
     def _append(self, chunks: list[int], documents: list[int], rows: Floats) -> int:
         start, end = self._used, self._used + len(chunks)
         if end > len(self._alive):
-            self._grow(max(end, ROWS_FIRST, len(self._alive) * 3 // 2))
+            self._grow(max(end, ROWS_FIRST, len(self._alive) * 5 // 4))
         self._rows[start:end] = rows
         self._chunks[start:end] = chunks
         self._documents[start:end] = documents

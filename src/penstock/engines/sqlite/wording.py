@@ -1,8 +1,8 @@
 """The lexical leg: a question becomes an expression of FTS5, and its matches the best chunks by BM25.
 
-FTS5 scores every chunk that holds any of the words, so a word that half of all chunks hold makes a search
-slow and tells little. Words are therefore taken from the rarest on, as long as all together are in a bounded
-number of chunks. How many chunks hold a word is counted once and remembered for a while.
+FTS5 scores every chunk that holds any of the words, a microsecond each, so a word that half of all chunks
+hold makes a search slow and tells little. Only chunks that hold one of the rarer words are therefore scored,
+but by all the words. How many chunks hold a word is counted once and remembered until they are many more.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from penstock.model.passages import Candidate
 
 TERMS_MAX = 64
 TERM_LENGTH_MAX = 200
-MATCHES_MAX = 20_000
-"""Chunks scored for one question, about; what scoring may cost."""
+MATCHES_MAX = 8_000
+"""How many chunks may be scored for one question, about."""
+MATCHES_ENOUGH = 200
+"""With fewer, a word three times too common is let in."""
 REMEMBERED_MAX = 20_000
+GROWTH = 1.25
 _WORD = re.compile(r"[^\W_]+")
 _STOP = frozenset(
     """
@@ -40,26 +43,36 @@ _STOP = frozenset(
 
 
 class Counts:
-    """How many chunks hold a word, remembered per generation; at most so many, the least used forgotten."""
+    """How many chunks hold a word; a bounded memory, begun anew when there are a quarter more chunks."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[GenerationId, str], int] = OrderedDict()
-        self._sizes: dict[GenerationId, int] = {}
+        self._chunks = 0
         self._lock = threading.Lock()
 
-    def of(self, db: sqlite3.Connection, generation: GenerationId, term: str) -> int:
-        """About how many chunks hold the term, counted no further than matters."""
-        key = (generation, term)
+    def of(self, db: sqlite3.Connection, generation: GenerationId, terms: Sequence[str]) -> dict[str, int]:
+        """About how many chunks hold each term, counted no further than matters."""
+        last = db.execute(sql("chunk_last")).fetchone()[0]
         with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        count = db.execute(words_sql("words_count", generation), (term, MATCHES_MAX + 1)).fetchone()[0]
+            if last > self._chunks * GROWTH:
+                self._known.clear()
+                self._chunks = last
+            known = {term: self._known.get((generation, term)) for term in terms}
+        counted = {
+            term: self._count(db, generation, term) if count is None else count
+            for term, count in known.items()
+        }
         with self._lock:
-            self._known[key] = count
+            for term, count in counted.items():
+                self._known[generation, term] = count
+                self._known.move_to_end((generation, term))
             while len(self._known) > REMEMBERED_MAX:
                 self._known.popitem(last=False)
-        return int(count)
+        return counted
+
+    def _count(self, db: sqlite3.Connection, generation: GenerationId, term: str) -> int:
+        asked = (term, 3 * MATCHES_MAX + 1)
+        return int(db.execute(words_sql("words_count", generation), asked).fetchone()[0])
 
 
 def terms_of(text: str) -> list[str]:
@@ -77,6 +90,11 @@ def terms_of(text: str) -> list[str]:
     return list(found or stops)[:TERMS_MAX]
 
 
+def is_there(db: sqlite3.Connection, generation: GenerationId) -> bool:
+    """False once the generation was purged."""
+    return db.execute(words_sql("words_there", generation)).fetchone() is not None
+
+
 def best(
     db: sqlite3.Connection,
     generation: GenerationId,
@@ -86,10 +104,10 @@ def best(
     counts: Counts,
 ) -> list[Candidate]:
     """The best chunks for the words of a text; the larger the score the better, ties by chunk id."""
-    terms = _affordable(db, generation, terms_of(text), counts)
-    if not terms:
+    expression, times = _expression(db, generation, terms_of(text), counts)
+    if not expression:
         return []
-    asked: dict[str, object] = {"terms": " OR ".join(terms), "generation": generation}
+    asked: dict[str, object] = {"terms": expression, "generation": generation}
     name = "words_best"
     if documents is not None:
         name, asked["documents"] = "words_best_within", json.dumps(list(documents))
@@ -98,20 +116,28 @@ def best(
     while len(found) < limit and (rows := cursor.fetchmany(2 * limit)):
         where = {"generation": generation, "chunks": json.dumps([row[0] for row in rows])}
         seen = {row[0] for row in db.execute(sql("index_visible"), where)}
-        found += [Candidate(chunk=chunk, score=-cost) for chunk, cost in rows if chunk in seen]
+        found += [Candidate(chunk=chunk, score=-cost / times) for chunk, cost in rows if chunk in seen]
     return found[:limit]
 
 
-def _affordable(
+def _expression(
     db: sqlite3.Connection, generation: GenerationId, terms: list[str], counts: Counts
-) -> list[str]:
-    """From the rarest on, as many as can be scored; the rarest that is there in any case."""
-    held = sorted((count, term) for term in terms if (count := counts.of(db, generation, term)))
-    chosen: list[str] = []
+) -> tuple[str, int]:
+    """What to ask FTS5 for, and how often each word is then counted.
+
+    `rare AND (rare OR common OR common)` matches what holds a rare word, and scores it by all of them, each
+    twice: FTS5 knows no word that may be there or not.
+    """
+    rare: list[str] = []
+    common: list[str] = []
     matches = 0
-    for count, term in held:
-        matches += count
-        if chosen and matches > MATCHES_MAX:
-            break
-        chosen.append(term)
-    return chosen
+    for count, term in sorted((count, term) for term, count in counts.of(db, generation, terms).items()):
+        most = 3 * MATCHES_MAX if matches < MATCHES_ENOUGH else MATCHES_MAX
+        if matches and matches + count > most:
+            common.append(term)
+        else:
+            rare.append(term)
+            matches += count
+    if not common:
+        return " OR ".join(rare), 1
+    return f"({' OR '.join(rare)}) AND ({' OR '.join([*rare, *common, *common])})", 2

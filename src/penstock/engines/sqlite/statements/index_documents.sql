@@ -2,7 +2,6 @@
 SELECT d.number FROM documents d
 WHERE d.collection_id = :collection AND d.hidden_at IS NULL AND d.identity >= :low AND d.identity < :high
   AND (:path IS NULL OR (d.source = 'file' AND (d.identity = :path OR d.identity > :path || '/')))
-  AND (:documents IS NULL OR d.document_id IN (SELECT value FROM json_each(:documents)))
   AND (:metadata IS NULL OR (json_valid(d.metadata_json) AND NOT EXISTS (
     SELECT 1 FROM json_each(:metadata) wanted WHERE NOT EXISTS (
       SELECT 1 FROM json_each(d.metadata_json) held
