@@ -40,6 +40,14 @@ def test_overlapping_neighbours_become_one_exact_span() -> None:
     assert part.text == TEXT[part.start : part.end] == TEXT[0:62]
 
 
+def test_a_stretch_keeps_to_its_section() -> None:
+    """A chunk under another heading is a hit of its own, so that a citation names the right one."""
+    keys = a_passage("They hang here.", chunk=1, ordinal=0, headings=("Keys",))
+    gates = a_passage("They are shut.", chunk=2, ordinal=1, start=20, headings=("Gates",))
+
+    assert [hit.head.headings for hit in gather(keys, gates)] == [("Keys",), ("Gates",)]
+
+
 def test_a_chunk_further_on_is_a_hit_of_its_own() -> None:
     """A gap of a chunk is a gap: what stands there was not found."""
     assert len(gather(cut(0, 26, ordinal=0), cut(64, 83, ordinal=2))) == 2

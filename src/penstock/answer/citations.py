@@ -118,7 +118,8 @@ def _once(numbers: Iterable[int]) -> tuple[int, ...]:
 
 
 def citation_of(number: int, hit: Hit, quotes: Sequence[Quote] = ()) -> Citation:
-    """A hit as the numbered place an answer leans on."""
+    """A hit as the numbered place an answer leans on; quotes narrow the pages down to their own."""
+    quoted = [page for quote in quotes for page in (quote.page_first, quote.page_last) if page is not None]
     return Citation(
         number=number,
         document=hit.head.document,
@@ -127,7 +128,7 @@ def citation_of(number: int, hit: Hit, quotes: Sequence[Quote] = ()) -> Citation
         identity=hit.head.identity,
         collection=hit.head.collection,
         headings=hit.head.headings,
-        pages=hit.pages,
+        pages=(min(quoted), max(quoted)) if quoted else hit.pages,
         spans=tuple(
             Quote(
                 text=part.text,

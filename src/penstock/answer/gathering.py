@@ -1,6 +1,6 @@
 """Chunks become hits: neighbours are read as one stretch, and no document crowds out the others.
 
-Two chunks that follow each other in a document and were both found are one hit, at the better one's place.
+Two chunks that follow each other in a section and were both found are one hit, at the better one's place.
 A document's hits beyond PER_DOCUMENT go behind those of other documents; nothing is left out for it.
 """
 
@@ -28,6 +28,7 @@ class _Stretch:
         return (
             len(ordinals) < STRETCH_CHUNKS_MAX
             and self.passages[0].document == passage.document
+            and self.passages[0].headings == passage.headings
             and min(ordinals) - 1 <= passage.ordinal <= max(ordinals) + 1
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_RUN = re.compile(r"\w+")
+_RUN = re.compile(r"[^\W_]+")
 # Han, kana, Thai, Lao, Khmer and Burmese letters: written without spaces.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]+"

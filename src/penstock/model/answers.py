@@ -120,7 +120,7 @@ class Citation:
     @property
     def label(self) -> str:
         """The place as people write it: handbook.pdf, page 12, "Rooms > Keys"."""
-        words = [self.document_title or self.document_name]
+        words = [self.document_name]
         if self.pages is not None:
             first, last = self.pages
             words.append(f"page {first}" if first == last else f"pages {first}-{last}")

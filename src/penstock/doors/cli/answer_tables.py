@@ -15,7 +15,7 @@ from penstock.doors.cli.output import clean
 
 SHOWN_CHARACTERS = 500
 """How much of a passage is shown; --json gives all of it."""
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 def hits(question: str, found: Sequence[HitFacts]) -> Iterator[RenderableType]:

@@ -95,10 +95,11 @@ def _write(text: str) -> None:
 def _sources(facts: Answered) -> None:
     if not facts["citations"]:
         return
+    click.echo()
     if output.on_terminal():
         from penstock.doors.cli import answer_tables
 
-        output.draw("", *answer_tables.sources(facts["citations"]))
+        output.draw(*answer_tables.sources(facts["citations"]))
         return
     output.lines(
         (
