@@ -44,6 +44,22 @@ EDGES = {
     "tell": "cancel_running",
     "extend": "extend",
     "beat": "beat",
+    "admit": "document_add",
+    "begin": "version_add",
+    "keep parse": "parse_keep",
+    "describe": "document_describe",
+    "keep vectors": "embedding_keep",
+    "add chunks": "chunk_add",
+    "publish": "version_publish",
+    "hide": "document_hide",
+    "rename": "document_rename",
+    "point": "collection_point",
+    "take debts": "debt_take",
+    "purge": "chunk_remove",
+    "pay": "debt_paid",
+    "report": "report_keep",
+    "open batch": "batch_open",
+    "seal batch": "batch_seal",
 }
 """Each durable edge and the statement that no other edge's transaction holds, or only together with it."""
 
@@ -63,6 +79,8 @@ class Task:
 
     role: str = "worker"
     doom: Doom = Doom()
+    handlers: str | None = HANDLERS
+    """None for those the program brings."""
     job_id: str = ""
     text: str = ""
 
@@ -79,6 +97,10 @@ class DoomedConnection:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._db, name)
+
+    def executemany(self, statement: str, values: Any) -> sqlite3.Cursor:
+        self._met = self._met or statement == self._fatal
+        return self._db.executemany(statement, values)
 
     def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
         if statement == "BEGIN IMMEDIATE":
@@ -112,8 +134,8 @@ def doom_writers(doom: Doom) -> None:
     store.Writer = DoomedWriter  # type: ignore[attr-defined]  # the class is the seam
 
 
-async def _work(settings: Settings) -> None:
-    orders = Orders(settings=settings, worker=WorkerId(new_worker_id()), alone=False, handlers=HANDLERS)
+async def _work(settings: Settings, handlers: str | None) -> None:
+    orders = Orders(settings=settings, worker=WorkerId(new_worker_id()), alone=False, handlers=handlers)
     await serve(orders, asyncio.Event())
 
 
@@ -134,7 +156,7 @@ def main() -> None:
         doom_writers(task.doom)
     match task.role:
         case "worker":
-            asyncio.run(_work(settings))
+            asyncio.run(_work(settings, task.handlers))
         case "supervisor":
             run_supervisor(settings, handlers=HANDLERS)
         case "submit":

@@ -155,7 +155,7 @@ class Plant:
         options = ["--handlers", HANDLERS, "--count", str(count)]
         if concurrency is not None:
             options += ["--concurrency", str(concurrency)]
-        tree = self._start("-m", "penstock", "worker", *options)
+        tree = self.start("-m", "penstock", "worker", *options)
         self.wait_until(lambda: len(self.beating(tree.children())) >= count, "all workers beat", tree)
         return tree
 
@@ -168,19 +168,24 @@ class Plant:
     def doomed(self, doom: Doom, role: str = "worker", *, job_id: str = "", text: str = "") -> Started:
         """A process that will die at an edge."""
         task = Task(role=role, doom=doom, job_id=job_id, text=text)
-        return self._start("-m", "tests.support.doomed", msgspec.json.encode(task).decode())
+        return self.start("-m", "tests.support.doomed", msgspec.json.encode(task).decode())
 
     def program(self, *words: str) -> Started:
         """Any other command of the program."""
-        return self._start("-m", "penstock", *words)
+        return self.start("-m", "penstock", *words)
 
-    def _start(self, *words: str) -> Started:
-        environment = {
+    def environment(self) -> dict[str, str]:
+        """What a command on this folder is started with."""
+        outer = {
             name: value for name, value in os.environ.items() if not name.startswith(("PENSTOCK_", "WORKER_"))
         }
+        return {**outer, **self._mine(), "PYTHONUTF8": "1"}
+
+    def start(self, *words: str) -> Started:
+        """A Python process of any kind."""
         process = Started(
             [sys.executable, *words],
-            {**environment, **self._mine(), "PYTHONUTF8": "1"},
+            self.environment(),
             self.folder / f"process-{len(self.started) + 1}.log",
         )
         self.started.append(process)

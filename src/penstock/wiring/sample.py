@@ -20,17 +20,19 @@ SAMPLE_PRIORITY = 9
 
 
 async def take_sample(settings: Settings, folder: Path) -> str | None:
-    """Ingest a folder as the first collection, named after it; None if there is a collection already."""
-    root = folder.absolute()
-    if not await asyncio.to_thread(root.is_dir):
+    """Ingest a folder as the first collection, named after it; None if there is a collection already.
+
+    The path is absolute.
+    """
+    if not await asyncio.to_thread(folder.is_dir):
         raise Refused(f"there is no folder {folder}", code="ERR_FOLDER_NOT_FOUND")
-    check_collection_name(root.name)
+    check_collection_name(folder.name)
     async with open_store(settings) as store:
         if await store.catalogue.collections(LOCAL_WORKSPACE):
             return None
         made, _ = await create(
-            store, settings, root.name, description=f"The folder {root.name}.", choice=RecipeChoice()
+            store, settings, folder.name, description=f"The folder {folder.name}.", choice=RecipeChoice()
         )
         order = Order(tenant=LOCAL_TENANT, collection=made.name, priority=SAMPLE_PRIORITY)
-        await Admission(store).job(order, Folder(folder_path=str(root)), Operation.INGEST)
+        await Admission(store).job(order, Folder(folder_path=str(folder)), Operation.INGEST)
         return made.name

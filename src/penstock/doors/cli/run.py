@@ -38,7 +38,7 @@ def command(given: Given, role: str, sample: str | None) -> int:
     if sample is not None:
         from penstock.wiring.sample import take_sample
 
-        made = asyncio.run(take_sample(settings, Path(sample)))
+        made = asyncio.run(take_sample(settings, Path(sample).absolute()))
         if made is not None:
             talk(f"{sample} is being ingested as the collection {made}")
     return supervise(settings)

@@ -1,0 +1,144 @@
+"""A data folder whose workers read real documents, and what must hold of its catalogue after every fault.
+
+Everything is read by raw SQL and from the disk; the program's own check is asked last, as one more witness.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tests.support.doomed import Doom, Task
+from tests.support.processes import Plant, Started
+
+COLLECTION = "papers"
+
+
+class Papers:
+    """A plant with one collection, and files in a folder of the user's own."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+        self.folder = plant.folder / "own"
+        self.folder.mkdir()
+        plant.choose(worker_retry_delays="0s")
+        self.run("collection", "create", COLLECTION)
+
+    # Doing ---------------------------------------------------------------------------------------
+
+    def write(self, name: str, text: str) -> Path:
+        """A file of the user's."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run(self, *words: str, code: int = 0) -> str:
+        """A command of the real program; what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "penstock", *words],
+            cwd=self.plant.folder,
+            env=self.plant.environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == code, f"{words} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def submit(self, *paths: Path) -> list[str]:
+        """Hand files or folders in; the ids of their jobs."""
+        words = [word for path in paths for word in ("--path", str(path))]
+        return self.run("ingest", "submit", "--rag", COLLECTION, *words).split()
+
+    def worker(self) -> Started:
+        """A `penstock worker` with the handlers the program brings, once it has beaten."""
+        tree = self.plant.program("worker")
+        self.plant.wait_until(lambda: bool(self.plant.beating(tree.children())), "the worker beats", tree)
+        return tree
+
+    def doomed(self, doom: Doom) -> Started:
+        """A worker of that kind that will die at an edge."""
+        task = Task(doom=doom, handlers=None)
+        return self.plant.start("-m", "tests.support.doomed", msgspec.json.encode(task).decode())
+
+    def settle(self, seconds: float = 60.0) -> None:
+        """Run a worker until every job has ended and every debt is paid, then stop it."""
+        worker = self.worker()
+        self.rest(worker, seconds)
+        assert worker.stop() == 0, worker.said()
+
+    def rest(self, worker: Started, seconds: float = 60.0) -> None:
+        """Until every job has ended and every debt is paid."""
+        self.plant.wait_until(
+            lambda: not self.plant.unfinished() and not self.plant.rows("SELECT * FROM debts"),
+            "all is done and paid",
+            worker,
+            seconds=seconds,
+        )
+
+    # Seeing --------------------------------------------------------------------------------------
+
+    def states(self) -> dict[str, str]:
+        """Documents readers may meet, by name."""
+        rows = self.plant.rows("SELECT name, state FROM documents WHERE hidden_at IS NULL")
+        return {row["name"]: row["state"] for row in rows}
+
+    def visible(self) -> dict[str, str]:
+        """The text readers see of each document, joined from its chunks."""
+        rows = self.plant.rows(
+            "SELECT d.name, c.text FROM chunks c JOIN versions v USING (version_id)"
+            " JOIN documents d ON d.number = v.document JOIN collections l USING (collection_id)"
+            " WHERE v.state = 'current' AND v.generation_id = l.generation AND d.hidden_at IS NULL"
+            " AND l.removed_at IS NULL ORDER BY d.name, c.ordinal"
+        )
+        found: dict[str, list[str]] = {}
+        for row in rows:
+            found.setdefault(row["name"], []).append(row["text"])
+        return {name: "\n".join(texts) for name, texts in found.items()}
+
+    def embeddings(self) -> int:
+        (row,) = self.plant.rows("SELECT count(*) AS n FROM embeddings")
+        return int(row["n"])
+
+    def blobs(self) -> set[str]:
+        """The bytes on disk, by hash."""
+        found = (f"{path.parent.name}{path.name}" for path in (self.plant.data / "blobs").rglob("*"))
+        return {name for name in found if re.fullmatch("[0-9a-f]{64}", name)}
+
+    def assert_all_is_well(self, documents: Sequence[str], *, failed: Sequence[str] = ()) -> None:
+        """I1 to I5 and I7 of a store at rest: these documents are ingested, those failed, nothing else is."""
+        assert self.states() == {
+            **dict.fromkeys(documents, "ingested"),
+            **dict.fromkeys(failed, "error"),
+        }
+        rows = self.plant.rows
+        assert rows("SELECT * FROM unified_queue WHERE status NOT IN ('done', 'failed')") == []
+        assert rows("SELECT * FROM stages WHERE finished_at IS NULL") == []
+        assert rows("SELECT * FROM debts") == []
+        assert rows("SELECT * FROM versions WHERE state <> 'current'") == []
+        assert (
+            rows(
+                "SELECT v.version_id FROM versions v LEFT JOIN chunks c USING (version_id)"
+                " GROUP BY v.version_id HAVING count(c.chunk_id) <> v.chunks OR min(c.ordinal) <> 0"
+                " OR max(c.ordinal) <> v.chunks - 1"
+            )
+            == []
+        )
+        assert rows("SELECT * FROM chunks WHERE version_id NOT IN (SELECT version_id FROM versions)") == []
+        assert (
+            rows("SELECT * FROM chunks WHERE embedding_id NOT IN (SELECT embedding_id FROM embeddings)") == []
+        )
+        assert (
+            rows("SELECT * FROM embeddings WHERE embedding_id NOT IN (SELECT embedding_id FROM chunks)") == []
+        )
+        assert set(self.visible()) == set(documents)
+        needed = rows("SELECT blob FROM versions UNION SELECT result FROM parses")
+        assert self.blobs() == {row["blob"] for row in needed}
+        self.run("fsck")
