@@ -11,6 +11,7 @@ from penstock.model.errors import Refused
 from penstock.model.recipes import Recipe
 from penstock.ports.database import Transaction
 from penstock.settings import DeclaredCollection, RecipeChoice, Settings
+from penstock.wiring.models import model_name
 from penstock.wiring.store import Store
 
 
@@ -84,17 +85,10 @@ async def reindex(store: Store, settings: Settings, collection: Collection) -> G
     return await store.write(begin)
 
 
-def model_of(settings: Settings) -> str:
-    """The name of the model in force, without loading it."""
-    from penstock.engines.minilm import MODEL
-
-    return MODEL
-
-
 def recipe_for(settings: Settings, choice: RecipeChoice) -> Recipe:
     """The whole recipe: the model in force, and what was chosen; the rest is as usual."""
     chosen: Mapping[str, int] = choice.given()
-    return Recipe(model=model_of(settings), **chosen)
+    return Recipe(model=model_name(settings), **chosen)
 
 
 def wanted_recipe(settings: Settings, collection: Collection) -> RecipeChoice:

@@ -17,9 +17,13 @@ from penstock.doors.streams import finish, silence
 COMMANDS = {
     "ingest": "penstock.doors.cli.ingest",
     "collection": "penstock.doors.cli.collection",
+    "search": "penstock.doors.cli.search",
+    "ask": "penstock.doors.cli.ask",
     "queue": "penstock.doors.cli.queue",
     "worker": "penstock.doors.cli.worker",
     "run": "penstock.doors.cli.run",
+    "doctor": "penstock.doors.cli.doctor",
+    "fsck": "penstock.doors.cli.fsck",
     "migrate": "penstock.doors.cli.migrate",
     "config": "penstock.doors.cli.config",
     "reference": "penstock.doors.cli.reference",

@@ -71,7 +71,8 @@ class Follower:
         batches = self._batches.values()
         done = self._done + sum(batch.done for batch in batches)
         failed = self._failed + sum(batch.failed for batch in batches)
-        waiting = sum(job_id not in self._batches for job_id in self._waiting)
+        unfound = {parent for parent, batch in self._batches.items() if not batch.total}
+        waiting = sum(job in unfound or job not in self._batches for job in self._waiting)
         return Outlook(
             total=waiting + self._done + self._failed + sum(batch.total for batch in batches),
             done=done,
