@@ -23,6 +23,13 @@ WHERE rowid IN (SELECT rowid FROM unified_queue INDEXED BY queue_ready WHERE rea
   ORDER BY rank DESC, tenant_id, created_at LIMIT :limit)
 RETURNING queue_id, token, payload_json
 """
+SETTLE = """
+UPDATE unified_queue SET status = 'done', lease_until = NULL, worker_id = NULL, updated_at = :now,
+  finished_at = :now, parked_since = NULL, cancel_code = NULL
+WHERE rowid IN (SELECT q.rowid FROM json_each(:ends) ends
+  CROSS JOIN unified_queue q ON q.queue_id = json_extract(ends.value, '$[0]')
+    AND q.token = json_extract(ends.value, '$[1]') AND q.status = 'in_progress')
+"""
 PORTION = 100
 
 
@@ -67,7 +74,7 @@ def cycle(db: sqlite3.Connection, batch: int, worker: str) -> list[tuple[str, in
     if got:
         db.execute("BEGIN IMMEDIATE")
         ends = json.dumps([(job_id, token) for job_id, token, _ in got])
-        db.execute(sql("settle_done"), {"now": NOW, "ends": ends}).fetchall()
+        db.execute(SETTLE, {"now": NOW, "ends": ends})
         db.execute("COMMIT")
     return got
 
@@ -88,7 +95,7 @@ def bare_worker(folder: Path, batch: int) -> None:
     while True:
         db.execute("BEGIN IMMEDIATE")
         if held:
-            db.execute(sql("settle_done"), {"now": NOW, "ends": json.dumps(held)}).fetchall()
+            db.execute(SETTLE, {"now": NOW, "ends": json.dumps(held)})
         got = db.execute(CLAIM, {"now": NOW, "worker": str(os.getpid()), "limit": batch}).fetchall()
         db.execute("COMMIT")
         held = []

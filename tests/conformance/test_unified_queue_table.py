@@ -259,6 +259,7 @@ def test_columns_with_a_usual_value_may_be_left_out(table: sqlite3.Connection, k
 # How the claim finds rows: the statement's name and the index it must walk, for each it has.
 CLAIM = {
     "claim_lane": "queue_ready",
+    "claim_lane_packed": "queue_ready",
     "claim_rank": "queue_ready",
     "claim_ring": "queue_ready",
     "claim_heads": "queue_ready",

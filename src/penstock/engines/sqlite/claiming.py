@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from penstock.engines.sqlite.picking import PARKED_MAX, Picker, Row, closed_now, find_suspect
+from penstock.engines.sqlite.picking import PARKED_MAX, Picker, Row, closed_now, find_suspect, read_lane
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
 from penstock.model.errors import ErrorReport
@@ -119,7 +119,7 @@ def any_suspect(db: sqlite3.Connection, rules: Rules) -> bool:
 
 def _first_of_lane(db: sqlite3.Connection, state: _State, asked: Claim) -> list[Row]:
     where = {"rank": state.rank, "tenant": state.tenant, "created": "", "row": -1, "limit": asked.limit}
-    rows = list(map(Row._make, db.execute(sql("claim_lane"), where)))
+    rows = read_lane(db, where)
     every = asked.rules.longest_waiting_every
     # Two claims in a row are not both for the longest-waiting job, unless all are.
     if not every or any((state.claims + number) % every for number in (1, 2)[: len(rows)]):

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from penstock.engines.sqlite.statements import sql
 from penstock.model.jobs import PRIORITY_MAX, JobId, TenantId
@@ -47,6 +49,22 @@ class Row(NamedTuple):
     delete_first: int
     created_at: str
     rank: int
+
+
+_ROWS = msgspec.json.Decoder(list[Row])
+
+
+def read_lane(db: sqlite3.Connection, where: Mapping[str, object]) -> list[Row]:
+    """The next rows of a lane.
+
+    They come as one text, because the driver lets go of the interpreter at every row, and beside a busy event
+    loop each time it waits to have it back. What a text cannot carry (bytes in a row written by hand) comes
+    row by row.
+    """
+    try:
+        return _ROWS.decode(db.execute(sql("claim_lane_packed"), where).fetchone()[0])
+    except (sqlite3.OperationalError, msgspec.DecodeError, UnicodeEncodeError):
+        return list(map(Row._make, db.execute(sql("claim_lane"), where)))
 
 
 @dataclass(slots=True)
@@ -286,7 +304,7 @@ class _Lane:
             return False
         created, rowid = self._after
         where = {**self._where, "created": created, "row": rowid, "limit": self._portion}
-        self._ahead.extend(map(Row._make, self._db.execute(sql("claim_lane"), where)))
+        self._ahead.extend(read_lane(self._db, where))
         if self._ahead:
             self._after = (self._ahead[-1].created_at, self._ahead[-1].rowid)
         self._portion = max(self._portion, PORTION_MIN) if len(self._ahead) == self._portion else 0

@@ -41,10 +41,7 @@ def settle(
     for end in ends:
         words.setdefault((end[0].job_id, end[0].token), end)
     done = [attempt for attempt, (_, outcome) in words.items() if isinstance(outcome, Done)]
-    settled: set[tuple[str, int]] = set()
-    if done:
-        where = {"now": iso(now), "ends": json.dumps(done)}
-        settled.update(db.execute(sql("settle_done"), where))
+    settled = _succeed(db, done, now) if done else set()
     if len(done) < len(words):
         for attempt, (lease, outcome) in words.items():
             if not isinstance(outcome, Done) and _settle_one(db, lease, outcome, now, rules):
@@ -58,6 +55,13 @@ def settle(
         kept.append(attempt in settled)
         settled.discard(attempt)
     return kept
+
+
+def _succeed(db: sqlite3.Connection, done: list[tuple[str, int]], now: float) -> set[tuple[str, int]]:
+    """End attempts that succeeded; those that still had their token."""
+    rows, places, count = db.execute(sql("settle_held"), {"ends": json.dumps(done)}).fetchone()
+    db.execute(sql("settle_done"), {"now": iso(now), "rows": rows})
+    return set(done) if count == len(done) else {done[place] for place in json.loads(places)}
 
 
 def _settle_one(db: sqlite3.Connection, lease: Lease, outcome: Outcome, now: float, rules: Rules) -> bool:
