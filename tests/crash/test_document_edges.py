@@ -120,7 +120,7 @@ def test_a_folder_killed_at_an_edge(papers: Papers, edge: str, after: bool) -> N
 @both_sides
 @pytest.mark.parametrize("edge", ["publish", "point"])
 def test_a_rebuild_killed_at_an_edge(papers: Papers, edge: str, after: bool) -> None:
-    """The old index answers until the new one is whole; then the new one alone, nothing of the old is left."""
+    """The old index answers until the new one is whole; then the new one alone, nothing else is left."""
     path = papers.write("cats.md", FIRST)
     papers.submit(path)
     papers.settle()

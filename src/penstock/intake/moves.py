@@ -61,11 +61,16 @@ class Moves:
                 return  # someone took it away, or put something else in its place
             raise
         if done:
-            made = Yield(chunks=0 if document is None else document.chunks)
-            record = status_record(job, filename=path.name, made=made)
+            record = status_record(job, filename=path.name, made=await self._yield(document))
             await self._mover.write_beside(target, ".meta.json", record)
         else:
             await self._mover.write_beside(target, ".error.json", error_record(job, filename=path.name))
+
+    async def _yield(self, document: Document | None) -> Yield:
+        if document is None or document.version is None:
+            return Yield()
+        tokens = await self._catalogue.tokens(document.version)
+        return Yield(chunks=document.chunks, embeddings=document.chunks, tokens=tokens)
 
     async def _document(self, job: Job) -> Document | None:
         for stage in await self._catalogue.stages_of_job(job.id):

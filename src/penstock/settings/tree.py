@@ -18,6 +18,7 @@ from penstock.settings.addresses import (
 )
 from penstock.settings.collections import FILE_BYTES_MAX, Collections, DeclaredCollection
 from penstock.settings.compound import ListOf
+from penstock.settings.fetching import Fetching
 from penstock.settings.fields import documented, section, setting, shown
 from penstock.settings.masking import Secret
 from penstock.settings.models import Answering, Embedding
@@ -198,6 +199,7 @@ class Settings:
     retention: Retention = section(Retention)
     limits: Limits = section(Limits)
     parser: Parser = section(Parser)
+    fetching: Fetching = section(Fetching)
     embedding: Embedding = section(Embedding)
     answering: Answering = section(Answering)
     collections: Mapping[str, DeclaredCollection] = setting(

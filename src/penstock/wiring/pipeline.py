@@ -63,7 +63,12 @@ async def open_plant(settings: Settings, store: Store, owner: str) -> AsyncItera
 
 
 def fetcher_of(settings: Settings, shop: Workshop) -> Fetcher:
-    raise NotImplementedError
+    """What fetches by URL, within the limits of the settings."""
+    from penstock.engines.web.fetch import FetchLimits, WebFetcher
+
+    given = settings.fetching
+    size = min(given.size, settings.limits.file_bytes)
+    return WebFetcher(shop.blobs, FetchLimits(size=size, deadline=given.deadline), allowed=given.allowed)
 
 
 def payer_of(settings: Settings, store: Store, shop: Workshop, owner: str) -> Payer:
@@ -87,7 +92,7 @@ def payer_of(settings: Settings, store: Store, shop: Workshop, owner: str) -> Pa
 def handlers_of(settings: Settings, store: Store, shop: Workshop) -> Handlers:
     """A handler for every item type and operation of the matrix."""
     changes = Changes(shop)
-    ingest = Ingest(shop, Capturer(shop, None), Builder(shop))
+    ingest = Ingest(shop, Capturer(shop, fetcher_of(settings, shop)), Builder(shop))
     folders = Folders(
         Grounds(
             database=store,
