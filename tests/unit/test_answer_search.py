@@ -1,97 +1,32 @@
-"""Search and answers over a real store and the bundled model."""
+"""Search and quotations over a real store and the bundled model."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from penstock.answer.answers import EMPTY, NO_MATCH, Answers
 from penstock.answer.ask import Asker
-from penstock.answer.reading import Reader
 from penstock.answer.scoping import Filters
 from penstock.answer.search import Searcher
-from penstock.engines.minilm import BundledEmbedder, BundledTokenizer
-from penstock.engines.sqlite import SqliteStore, open_sqlite
-from penstock.model.answers import AnswerKind, Confidence, Delta, Findings, Finished, Retrieved
-from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
+from penstock.model.answers import AnswerKind, Confidence, Delta, Finished, Retrieved
+from penstock.model.catalogue import WorkspaceId
 from penstock.model.errors import Refused
-from penstock.model.parsed import Heading, Page
-from penstock.model.rules import Rules
-from tests.support.clock import FakeClock
-from tests.support.shelves import Librarian, Text
+from tests.support.house import EVERYTHING, HANDBOOK, House, Model, model, open_house
+from tests.support.shelves import Text
 
-HANDBOOK = """\
-Keys
-
-The cellar key hangs behind the kitchen door. It must be back on its hook by ten in the evening, because the
-night porter counts the keys. A lost key costs forty crowns, which the house keeps.
-
-Bicycles
-
-Bicycles stand in the yard under the roof, never in the hall. The pump is lent out at the gate. Whoever finds
-a flat tyre tells the caretaker, who mends it on Fridays.
-"""
-MENU = "On Fridays there is fish. Soup is served every day at noon, and bread is baked in the morning."
-EVERYTHING = Filters()
-
-
-@dataclass
-class House:
-    """A store with its librarian and what answers from it."""
-
-    store: SqliteStore
-    librarian: Librarian
-    reader: Reader
-    answers: Answers
-
-    async def find(self, question: str, filters: Filters = EVERYTHING, *, top: int = 10) -> Findings:
-        return await self.answers.search(filters, question, top=top)
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[tuple[BundledEmbedder, BundledTokenizer]]:
-    """The bundled model, loaded once for all."""
-    tokenizer = BundledTokenizer()
-    embedder = BundledEmbedder(tokenizer)
-    yield embedder, tokenizer
-    asyncio.run(embedder.close())
+__all__ = ["model"]
 
 
 @pytest.fixture
-async def house(tmp_path: Path, model: tuple[BundledEmbedder, BundledTokenizer]) -> AsyncIterator[House]:
-    embedder, tokenizer = model
-    store = await open_sqlite(tmp_path, rules=Rules(), clock=FakeClock())
-    reader = Reader(embedder, tokenizer)
-    searcher = Searcher(store.index, [reader], measured=frozenset({embedder.model}))
-    asker = Asker(searcher, reader=reader)
-    answers = Answers(store.catalogue, LOCAL_WORKSPACE, searcher=searcher, asker=asker)
-    yield House(store, Librarian(store, embedder, tokenizer), reader, answers)
-    await store.close()
+async def house(tmp_path: Path, model: Model) -> AsyncIterator[House]:
+    async with open_house(tmp_path, model) as opened:
+        yield opened
 
 
 @pytest.fixture
 async def furnished(house: House) -> House:
-    """Two collections, three documents."""
-    rules, kitchen = await house.librarian.declare("rules"), await house.librarian.declare("kitchen")
-    bicycles = HANDBOOK.index("Bicycles")
-    handbook = Text(
-        path="/docs/house/handbook.txt",
-        text=HANDBOOK,
-        title="House rules",
-        headings=(
-            Heading(level=1, title="Keys", start=0),
-            Heading(level=1, title="Bicycles", start=bicycles),
-        ),
-        pages=(Page(number=1, start=0, end=bicycles), Page(number=2, start=bicycles, end=len(HANDBOOK))),
-        metadata={"year": 2024, "language": "en"},
-    )
-    await house.librarian.put(rules, handbook)
-    await house.librarian.put(
-        rules, Text(path="/docs/house/gate.txt", text="The gate is shut at eleven at night.")
-    )
-    await house.librarian.put(kitchen, Text(path="/docs/menu.txt", text=MENU, metadata={"year": 2023}))
+    await house.furnish()
     return house
 
 

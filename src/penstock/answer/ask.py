@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from penstock.answer.citations import CitationSieve, cited, claims_of
 from penstock.answer.extract import QUOTED_BY_WISH, QUOTED_ONLY, WEAK, extracted
@@ -75,33 +76,31 @@ class Asker:
     async def _written(self, findings: Findings, answerer: Answerer) -> AsyncGenerator[Telling, None]:
         prompt = prompt_of(findings.question, findings.hits, context_tokens=self._context_tokens)
         sieve = CitationSieve(len(prompt.sources))
-        written = ""
+        written, left = "", ANSWER_CHARACTERS_MAX
         usage: Usage | None = None
         async with aclosing(answerer.write(prompt.instructions, prompt.question)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Usage):
                     usage = piece
-                elif shown := sieve.feed(piece[: ANSWER_CHARACTERS_MAX - len(written)]):
+                    continue
+                if shown := sieve.feed(piece[:left]):
                     written += shown
                     yield Delta(text=shown)
-                if len(written) >= ANSWER_CHARACTERS_MAX:
+                # What came counts, not what is shown: a model may send nothing but open brackets.
+                left -= len(piece)
+                if left <= 0:
                     break
         if rest := sieve.finish():
             written += rest
             yield Delta(text=rest)
         if not written.strip():
             raise Broken("the answering endpoint sent no text", code="ERR_ANSWERER_ANSWER")
-        yield Finished(answer=_checked(findings, prompt, written, sieve.unknown, answerer.model, usage))
+        answer = _checked(findings, prompt, written, sieve.unknown)
+        notes = answer.notes if left > 0 else (*answer.notes, CUT_OFF)
+        yield Finished(answer=replace(answer, model=answerer.model, usage=usage, notes=notes))
 
 
-def _checked(
-    findings: Findings,
-    prompt: Prompt,
-    text: str,
-    unknown: tuple[int, ...],
-    model: str,
-    usage: Usage | None,
-) -> Answer:
+def _checked(findings: Findings, prompt: Prompt, text: str, unknown: tuple[int, ...]) -> Answer:
     claims = claims_of(text)
     citations, unverified = cited(text, claims, prompt.sources)
     kind = AnswerKind.GROUNDED if citations else AnswerKind.UNGROUNDED
@@ -117,8 +116,6 @@ def _checked(
         notes.append(f"Taken out: citations of {_numbers(unknown)}, which no source has.")
     if unverified:
         notes.append("Quotation marks around words that no cited source says; they are not highlighted.")
-    if len(text) >= ANSWER_CHARACTERS_MAX:
-        notes.append(CUT_OFF)
     return Answer(
         question=findings.question,
         kind=kind,
@@ -128,8 +125,6 @@ def _checked(
         claims=claims,
         unknown_citations=unknown,
         unverified_quotes=unverified,
-        model=model,
-        usage=usage,
         notes=tuple(notes),
     )
 
