@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from penstock.engines.minilm import MODEL, BundledEmbedder, BundledTokenizer
+from penstock.engines.system.clock import SystemClock
 from penstock.pipeline.embed import EmbeddingDesk
+from penstock.ports.answerer import Answerer
 from penstock.ports.embedder import Embedder, Tokenizer
 from penstock.settings import Settings
 
@@ -27,8 +29,7 @@ class Models:
 @asynccontextmanager
 async def open_models(settings: Settings) -> AsyncIterator[Models]:
     """The models the settings name; let go at the end."""
-    tokenizer = BundledTokenizer()
-    embedder = BundledEmbedder(tokenizer, threads=threads_of(settings))
+    tokenizer, embedder = _embedder(settings)
     desk = EmbeddingDesk(embedder)
     try:
         yield Models(tokenizer=tokenizer, embedder=embedder, embedding=desk)
@@ -37,9 +38,56 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
         await embedder.close()
 
 
+@asynccontextmanager
+async def open_answerer(settings: Settings) -> AsyncIterator[Answerer | None]:
+    """The language model the settings name; None where answers are quotations."""
+    given = settings.answering
+    if not settings.answerer.is_url or given.model is None:
+        yield None
+        return
+    from penstock.engines.openai import Endpoint, EndpointAnswerer, Role
+
+    endpoint = Endpoint(
+        Role.ANSWERER,
+        settings.answerer.reveal(),
+        clock=SystemClock(),
+        timeout=given.timeout,
+        key=given.api_key.reveal() if given.api_key else None,
+    )
+    answerer = EndpointAnswerer(endpoint, given.model, tokens=given.tokens, bytes_max=given.answer_bytes)
+    try:
+        yield answerer
+    finally:
+        await answerer.close()
+
+
 def model_name(settings: Settings) -> str:
     """By what vectors are remembered under these settings, without loading anything."""
-    return MODEL
+    given = settings.embedding
+    if not settings.embedder.is_url or given.model is None:
+        return MODEL
+    from penstock.engines.openai import endpoint_model
+
+    return endpoint_model(given.model, given.dimension)
+
+
+def _embedder(settings: Settings) -> tuple[Tokenizer, Embedder]:
+    given = settings.embedding
+    if not settings.embedder.is_url or given.model is None:
+        tokenizer = BundledTokenizer()
+        return tokenizer, BundledEmbedder(tokenizer, threads=threads_of(settings))
+    from penstock.engines.openai import Endpoint, EndpointEmbedder, Role
+
+    endpoint = Endpoint(
+        Role.EMBEDDER,
+        settings.embedder.reveal(),
+        clock=SystemClock(),
+        timeout=given.timeout,
+        key=given.api_key.reveal() if given.api_key else None,
+    )
+    return BundledTokenizer(tokens_max=given.tokens_max), EndpointEmbedder(
+        endpoint, given.model, batch=given.batch, calls=given.calls, dimension=given.dimension
+    )
 
 
 def threads_of(settings: Settings) -> int:

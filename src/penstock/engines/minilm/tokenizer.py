@@ -33,9 +33,9 @@ STRIPS_AT_ONCE = 16
 class BundledTokenizer:
     """Counts as the bundled model counts; safe to use from several threads."""
 
-    tokens_max = TOKENS_MAX
-
-    def __init__(self) -> None:
+    def __init__(self, *, tokens_max: int = TOKENS_MAX) -> None:
+        """`tokens_max` is another model's, where this one only counts for it."""
+        self.tokens_max = tokens_max
         self._engine: Engine | None = None
         self._loading = threading.Lock()
 
