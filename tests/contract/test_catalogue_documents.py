@@ -1,6 +1,7 @@
 """Collections, documents, versions and chunks: clauses K1 to K8, K12, K16."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -386,8 +387,8 @@ async def test_documents_are_listed_by_folder_state_and_source(store: Store) -> 
         lambda tx: tx.documents.admit(new_document(inside.collection, "/docs/waiting.txt"))
     )
 
-    async def listed(**wanted: object) -> list[object]:
-        found = await store.catalogue.documents(LOCAL_WORKSPACE, **wanted)  # type: ignore[arg-type]
+    async def listed(**wanted: Any) -> list[DocumentId]:
+        found = await store.catalogue.documents(LOCAL_WORKSPACE, **wanted)
         return [each.id for each in found]
 
     assert await listed(under="/docs") == [inside.id, waiting.id]

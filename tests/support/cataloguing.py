@@ -4,6 +4,7 @@ import math
 from array import array
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 from penstock.model.catalogue import (
     LOCAL_WORKSPACE,
@@ -113,10 +114,10 @@ def ingest(
 
 
 async def ingested(
-    database: Database, identity: str = "/a.txt", texts: Sequence[str] = ("hello world",), **chosen: object
+    database: Database, identity: str = "/a.txt", texts: Sequence[str] = ("hello world",), **chosen: Any
 ) -> Document:
     """The same in a transaction of its own."""
-    return await database.write(lambda tx: ingest(tx, identity, texts, **chosen))  # type: ignore[arg-type]
+    return await database.write(lambda tx: ingest(tx, identity, texts, **chosen))
 
 
 async def admitted(database: Database, path: str = "/a.txt") -> tuple[Document, JobId]:
@@ -151,10 +152,8 @@ async def pay_purges(catalogue: Catalogue, *, limit: int = 1000) -> int:
     return portions
 
 
-def scope_of(
-    *collections: CollectionId, workspace: WorkspaceId = LOCAL_WORKSPACE, **filters: object
-) -> Scope:
-    return Scope(workspace=workspace, collections=collections, **filters)  # type: ignore[arg-type]
+def scope_of(*collections: CollectionId, workspace: WorkspaceId = LOCAL_WORKSPACE, **filters: Any) -> Scope:
+    return Scope(workspace=workspace, collections=collections, **filters)
 
 
 def question(text: str, near: Vector | None = None) -> Question:

@@ -3,6 +3,7 @@
 A portion is a number of rows. What is purged is out of readers' sight already; a purge that finds it in sight
 again, or gone, has nothing to do and is paid. The words of a whole generation are not taken out one by one:
 nobody reads its table any more, so its pages are dropped in portions, and at last the table.
+Bytes that may be needed no more are owed by triggers on versions and parses.
 """
 
 from __future__ import annotations
@@ -22,19 +23,14 @@ UNUSED_SECONDS = 7 * 24 * 3600.0
 
 
 class Portion:
-    """How many rows may still go in this write, and the bytes they leave behind."""
+    """How many rows may still go in this write."""
 
-    def __init__(self, db: sqlite3.Connection, rows: int, now: float) -> None:
+    def __init__(self, rows: int) -> None:
         self.left = max(rows, 1)
-        self._debts = SqliteDebts(db, now)
 
     def take(self, rows: int) -> None:
         """So many went."""
         self.left -= rows
-
-    def free(self, blob: str) -> None:
-        """Bytes that may be needed no more: whoever pays the debt looks whether they are."""
-        self._debts.owe(NewDebt(kind=DebtKind.FREE_BLOB, about=blob))
 
     @property
     def spent(self) -> bool:
@@ -43,7 +39,7 @@ class Portion:
 
 def purge(db: sqlite3.Connection, debt: Debt, now: float, *, limit: int) -> bool:
     """Do a portion of a purge; True when nothing of it is left (K15)."""
-    portion = Portion(db, limit, now)
+    portion = Portion(limit)
     match debt.kind:
         case DebtKind.PURGE_VERSION:
             return _purge_version(db, int(debt.about), portion)
@@ -60,12 +56,11 @@ def purge(db: sqlite3.Connection, debt: Debt, now: float, *, limit: int) -> bool
 def sweep(db: sqlite3.Connection, now: float, *, limit: int) -> int:
     """Forget vectors and parses that nothing has used for a week; how many went."""
     where = {"before": iso(now - UNUSED_SECONDS), "limit": limit}
-    portion = Portion(db, limit, now)
-    parses = db.execute(sql("parse_sweep"), where).fetchall()
-    for blobs in parses:
-        for blob in blobs:
-            portion.free(blob)
-    return len(parses) + db.execute(sql("embedding_sweep"), where).rowcount
+    debts = SqliteDebts(db, now)
+    blobs = db.execute(sql("parse_sweep"), where).fetchall()
+    for (blob,) in blobs:  # no version ever had these bytes, so none will owe them
+        debts.owe(NewDebt(kind=DebtKind.FREE_BLOB, about=blob))
+    return len(blobs) + db.execute(sql("embedding_sweep"), where).rowcount
 
 
 def _purge_version(db: sqlite3.Connection, version: int, portion: Portion) -> bool:
@@ -128,9 +123,7 @@ def _empty(db: sqlite3.Connection, version: int, words_in: GenerationId | None, 
     if portion.spent:
         return False
     for (blob,) in db.execute(sql("version_remove"), (version,)).fetchall():
-        portion.free(blob)
-        for (result,) in db.execute(sql("parse_remove"), (blob,)).fetchall():
-            portion.free(result)
+        db.execute(sql("parse_remove"), (blob,))
     portion.take(1)
     return True
 

@@ -1,2 +1,2 @@
--- parse_remove (sqlite): kept parses of bytes no version has; under which blobs they lie. Index: versions_blob.
-DELETE FROM parses WHERE blob = ? AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.blob = parses.blob) RETURNING result
+-- parse_remove (sqlite): kept parses of bytes no version has. Index: versions_blob.
+DELETE FROM parses WHERE blob = ? AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.blob = parses.blob)
