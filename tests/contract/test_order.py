@@ -7,12 +7,13 @@ import pytest
 from penstock.model.jobs import JobId, NewJob
 from penstock.model.outcomes import RELEASE
 from penstock.model.rules import Rules
+from penstock.model.standing import PauseScope
 from penstock.ports.desk import Desk
 from penstock.ports.queue import Queue
 from tests.contract.engines import ENGINES, Home, Store, with_rules
 from tests.contract.steps import W1, W2, claim_one, claimed, claimed_singly, found, run_next, submit
 from tests.support.clock import FakeClock
-from tests.support.jobs import a_delete, a_job
+from tests.support.jobs import a_delete, a_job, a_note
 
 plain_order = with_rules(longest_waiting_every=0)
 every_third = with_rules(longest_waiting_every=3)
@@ -102,6 +103,21 @@ async def test_a_tenant_that_comes_late_is_served_before_the_first_again(queue: 
 
     assert sorted(word[:2]) == ["a", "z"]
     assert word[2:] == "mm"
+
+
+@plain_order
+@pytest.mark.parametrize("limit", [2, 3, 4])
+async def test_a_tenant_that_is_held_back_costs_no_other_its_turn(
+    queue: Queue, desk: Desk, limit: int
+) -> None:
+    """C6: whoever is served twice in one claim has let every other tenant that may run pass."""
+    open_ones = [a_note(tenant=tenant) for tenant in "aadde"]
+    await submit(queue, *open_ones, a_job(tenant="b"), a_job(tenant="c"))
+    await desk.pause(PauseScope.TYPE, "file")
+
+    order = [job for _ in range(5) for job in await claimed(queue, limit)]
+
+    assert await tenants_of(desk, order) == "adead"
 
 
 @plain_order

@@ -149,6 +149,11 @@ class Picker:
         self._taken: set[int] = set()
         self._rank = PRIORITY_MAX + 1
         self._ring: deque[str] = deque()
+        """Tenants whose turn comes in this round."""
+        self._served: deque[str] = deque()
+        """Those that had theirs; the next round."""
+        self._is_cut = False
+        """The ring is as long as a claim needs at most, so further tenants may come behind it."""
         self._lanes: dict[str, _Lane] = {}
         self._oldest: _Oldest | None = None
         self._turns: dict[int, str] = {}
@@ -181,16 +186,20 @@ class Picker:
                 tenant = self._ring.popleft()
                 row = self._next_of(tenant)
                 if row is not None:
-                    self._ring.append(tenant)
+                    self._served.append(tenant)
                     return row
                 self._spent.add(tenant)
-            if not self._more_tenants() and not self._next_rank():
+            if not self._more_tenants() and not self._next_round() and not self._next_rank():
                 return None
 
     def _next_of(self, tenant: str) -> Row | None:
         if not self._closed.admit(tenant):
             return None
         return next(self._lanes[tenant], None)
+
+    def _next_round(self) -> bool:
+        self._ring, self._served = self._served, self._ring
+        return bool(self._ring)
 
     def _next_rank(self) -> bool:
         found = self._db.execute(sql("claim_rank"), (self._rank,)).fetchone()
@@ -201,34 +210,38 @@ class Picker:
             return False
         self._rank = rank
         self._spent = set()
+        self._is_cut = True
+        self._lanes = {}
         self._more_tenants()
         return True
 
     def _more_tenants(self) -> bool:
-        """The next tenants of this rank, if those before had only rows that stepped aside."""
-        if self._rank > PRIORITY_MAX:
+        """Tenants of this rank behind a ring that was cut, in which somebody's rows all stepped aside."""
+        if not self._is_cut:
             return False
         self._ring = deque(self._tenants(self._rank))
         share = -(-self._limit // max(1, len(self._ring)))
         if self._every:
             share += -(-self._limit // self._every)  # so many may be gone as the longest-waiting ones
-        self._lanes = {tenant: self._lane(self._rank, tenant, share) for tenant in self._ring}
+        self._lanes |= {tenant: self._lane(self._rank, tenant, share) for tenant in self._ring}
         return bool(self._ring)
 
     def _tenants(self, rank: int) -> list[str]:
         """Open tenants with work at this rank, beginning after the one served last."""
         last = self._db.execute(sql("claim_turn"), (rank,)).fetchone()
         after = last[0] if last else ""
-        limit = self._limit + len(self._closed.tenants) + len(self._spent)
+        asked = self._spent.union(self._served)
+        limit = self._limit + len(self._closed.tenants) + len(asked)
         ring = [
             t for (t,) in self._db.execute(sql("claim_ring"), {"rank": rank, "after": after, "limit": limit})
         ]
         if after and len(ring) < limit:
             front = self._db.execute(sql("claim_ring"), {"rank": rank, "after": "", "limit": limit})
             ring += [tenant for (tenant,) in front if tenant <= after]
+        self._is_cut = len(ring) >= limit
         if rank == PRIORITY_MAX and self._barriers:
             ring = sorted({*ring, *self._barriers}, key=lambda t: (t <= after, t))
-        return [tenant for tenant in ring if tenant not in self._spent and self._may_run(tenant, rank)]
+        return [tenant for tenant in ring if tenant not in asked and self._may_run(tenant, rank)]
 
     def _may_run(self, tenant: str, rank: int) -> bool:
         deletion = rank == PRIORITY_MAX and tenant in self._barriers
