@@ -64,7 +64,12 @@ class House:
 
     async def furnish(self) -> None:
         """Two collections, three documents."""
-        rules, kitchen = await self.librarian.declare("rules"), await self.librarian.declare("kitchen")
+        await self.furnish_with(self.librarian)
+
+    @staticmethod
+    async def furnish_with(librarian: Librarian) -> None:
+        """The same for a store that is opened otherwise."""
+        rules, kitchen = await librarian.declare("rules"), await librarian.declare("kitchen")
         bicycles = HANDBOOK.index("Bicycles")
         handbook = Text(
             path="/docs/house/handbook.txt",
@@ -81,9 +86,9 @@ class House:
             metadata={"year": 2024, "language": "en"},
         )
         gate = Text(path="/docs/house/gate.txt", text="The gate is shut at eleven at night.")
-        await self.librarian.put(rules, handbook)
-        await self.librarian.put(rules, gate)
-        await self.librarian.put(kitchen, Text(path="/docs/menu.txt", text=MENU, metadata={"year": 2023}))
+        await librarian.put(rules, handbook)
+        await librarian.put(rules, gate)
+        await librarian.put(kitchen, Text(path="/docs/menu.txt", text=MENU, metadata={"year": 2023}))
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,9 @@ NEAR_THE_BEST = 0.12
 """How far below the best a sentence may score and still be quoted."""
 CRUMB_CHARACTERS = 25
 """Shorter ones are headings and labels: quoted only where there is nothing else."""
+PROSE_SHARE_MIN = 0.85
+"""The share of letters, digits and spaces below which a sentence reads as a table's row or as code."""
+NO_PROSE_MALUS = 0.15
 SECONDS_MAX = 30.0
 
 QUOTED_ONLY = "The best passages, quoted; no language model is configured."
@@ -107,7 +110,7 @@ def _sentences(at: int, hit: Hit) -> list[Sentence]:
 
 async def _scores(question: str, sentences: Sequence[Sentence], reader: Reader | None) -> list[float]:
     words = content_words(question)
-    by_words = [WORDS_WEIGHT * coverage(words, each.text) for each in sentences]
+    by_words = [WORDS_WEIGHT * coverage(words, each.text) - _malus(each.text) for each in sentences]
     if reader is None:
         return by_words
     try:
@@ -117,6 +120,11 @@ async def _scores(question: str, sentences: Sequence[Sentence], reader: Reader |
         # The search said already that there are no vectors now; words still tell a good deal.
         return by_words
     return [score + _cosine(asked, other) for score, other in zip(by_words, others, strict=True)]
+
+
+def _malus(text: str) -> float:
+    plain = sum(char.isalnum() or char.isspace() for char in text)
+    return 0.0 if plain >= PROSE_SHARE_MIN * len(text) else NO_PROSE_MALUS
 
 
 def _cosine(one: Vector, other: Vector) -> float:

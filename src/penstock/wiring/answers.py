@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from penstock.answer.answers import Answers
 from penstock.answer.ask import Asker
@@ -11,9 +11,8 @@ from penstock.answer.reading import Reader
 from penstock.answer.search import Searcher
 from penstock.engines.minilm import MODEL
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
-from penstock.model.errors import Refused
 from penstock.settings import Settings
-from penstock.wiring.models import open_models
+from penstock.wiring.models import open_answerer, open_models
 from penstock.wiring.store import Store
 
 MEASURED = frozenset({MODEL})
@@ -25,13 +24,10 @@ async def open_answers(
     settings: Settings, store: Store, *, workspace: WorkspaceId = LOCAL_WORKSPACE, language_model: bool = True
 ) -> AsyncIterator[Answers]:
     """What searches and answers for a workspace; `language_model` False leaves it at quotations."""
-    if language_model and settings.answerer.is_url:
-        raise Refused(
-            f"answerer: {settings.answerer} names an engine this version does not have; use extractive",
-            code="ERR_CONFIGURATION",
-        )
-    async with open_models(settings) as models:
+    async with AsyncExitStack() as stack:
+        models = await stack.enter_async_context(open_models(settings))
+        answerer = await stack.enter_async_context(open_answerer(settings)) if language_model else None
         reader = Reader(models.embedder, models.tokenizer)
         searcher = Searcher(store.index, [reader], measured=MEASURED)
-        asker = Asker(searcher, reader=reader, answerer=None)
+        asker = Asker(searcher, reader=reader, answerer=answerer)
         yield Answers(store.catalogue, workspace, searcher=searcher, asker=asker)
