@@ -12,7 +12,7 @@ SHELL := /bin/sh
 # Python reads and writes UTF-8 whatever the caller's locale is.
 export PYTHONUTF8 := 1
 
-.PHONY: help install dev run test lint format format-check types imports pytest crash sweep bench lock clean
+.PHONY: help install dev run test lint format format-check types imports pytest crash sweep bench bench-retrieval lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -97,6 +97,9 @@ sweep: dev ## property and contract tests with many more examples
 
 bench: .venv-bench/stamp-bench ## measure the queue beside its peers
 	.venv-bench/bin/python -m bench.queue $(ARGS)
+
+bench-retrieval: dev ## measure how well and how fast search finds (PENSTOCK_BENCH_DATA names the collections)
+	$(BIN)/python -m bench.retrieval --write docs/explanation/retrieval.md $(ARGS)
 
 lock: .venv-lock/stamp-lock ## pin requirements/*.in again (UPGRADE=--upgrade takes newer versions)
 	@for name in run build dev bench; do \

@@ -11,6 +11,7 @@ from penstock.settings import load
 from penstock.wiring.store import open_store
 from tests.support.command_line import Program
 from tests.support.documents import deviations
+from tests.support.endpoint import FakeEndpoint, fake_endpoint, refusal, streamed
 from tests.support.house import HANDBOOK, House
 from tests.support.shelves import Librarian
 
@@ -149,3 +150,42 @@ def test_an_empty_store_says_what_to_do_next(program: Program) -> None:
 
     assert (ran.code, ran.out) == (0, "Not found in your documents.\n")
     assert "penstock ingest submit" in ran.err
+
+
+def named(endpoint: FakeEndpoint) -> dict[str, str]:
+    return {
+        "PENSTOCK_ANSWERER": endpoint.url,
+        "PENSTOCK_ANSWERING_MODEL": "fake",
+        "PENSTOCK_ANSWERING_API_KEY": "sesame",
+    }
+
+
+def test_an_endpoint_writes_and_its_citations_are_checked(furnished: Program) -> None:
+    """Its words come with the sources they cite; a number it made up is taken out and told."""
+    with fake_endpoint(streamed(["It costs forty ", "crowns [", "1][5", "5]."])) as endpoint:
+        ran = furnished("ask", QUESTION, env=named(endpoint))
+
+    assert ran.code == 0
+    assert ran.out.startswith("It costs forty crowns [1].\n")
+    assert '[1]\thandbook.txt, page 1, "Keys"' in ran.out
+    assert "55" in ran.err
+    assert "forty crowns, which the house keeps" in endpoint.requests[0].body["messages"][-1]["content"]
+
+
+def test_a_failing_endpoint_is_an_error_that_offers_quotations(furnished: Program) -> None:
+    """It ends with 4, never shows the key, and names the way without a language model."""
+    with fake_endpoint(refusal(503)) as endpoint:
+        ran = furnished("ask", QUESTION, "--json", env=named(endpoint))
+
+    assert (ran.code, ran.out) == (4, "")
+    assert ran.error["code"].startswith("ERR_ANSWERER_")
+    assert any("--quote" in each for each in ran.error["suggestions"])
+    assert "sesame" not in ran.err
+
+
+def test_quotations_need_no_endpoint(furnished: Program) -> None:
+    """With --quote the configured endpoint is left alone."""
+    with fake_endpoint() as endpoint:
+        answered = furnished("ask", QUESTION, "--quote", "--json", env=named(endpoint)).said()
+
+    assert (answered["kind"], endpoint.requests) == ("extractive", [])

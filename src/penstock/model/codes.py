@@ -178,9 +178,19 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     ),
     "ERR_EMBEDDER_REFUSED": ("Check the model's name and the key of the endpoint.",),
     "ERR_EMBEDDER_ANSWER": ("Check that the URL is that of an OpenAI-compatible endpoint.",),
-    "ERR_ANSWERER_DOWN": ("Check answerer in the configuration.",),
-    "ERR_ANSWERER_REFUSED": ("Check the model's name and the key of the endpoint.",),
-    "ERR_ANSWERER_ANSWER": ("Check that the URL is that of an OpenAI-compatible endpoint.",),
+    "ERR_ANSWERER_DOWN": (
+        "Check answerer in the configuration.",
+        "Quote the best passages without it: penstock ask --quote QUESTION.",
+    ),
+    "ERR_ANSWERER_LIMITED": ("Quote the best passages without it: penstock ask --quote QUESTION.",),
+    "ERR_ANSWERER_REFUSED": (
+        "Check the model's name and the key of the endpoint.",
+        "Quote the best passages without it: penstock ask --quote QUESTION.",
+    ),
+    "ERR_ANSWERER_ANSWER": (
+        "Check that the URL is that of an OpenAI-compatible endpoint.",
+        "Quote the best passages without it: penstock ask --quote QUESTION.",
+    ),
     "ERR_DISK_FULL": ("Free some space; waiting jobs go on by themselves.",),
 }
 """What a person can do, by code; a code that explains itself needs none."""
