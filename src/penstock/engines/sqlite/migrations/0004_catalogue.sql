@@ -180,7 +180,7 @@ SELECT d.document_id, d.tenant_id, d.workspace_id, d.collection_id, d.source, d.
   d.error_stage, d.error_code, d.error_message, d.hidden_at IS NOT NULL OR c.removed_at IS NOT NULL AS hidden,
   d.created_at, d.updated_at, c.name AS collection, d.hidden_at, d.number
 FROM documents d
-  JOIN collections c ON c.collection_id = d.collection_id
+  CROSS JOIN collections c ON c.collection_id = d.collection_id  -- in this order, whatever statistics say
   LEFT JOIN versions v ON v.generation_id = c.generation AND v.document = d.number AND v.state = 'current';
 
 -- An event written from SQL: numbered as any other. A time that is not in our form was written by hand.

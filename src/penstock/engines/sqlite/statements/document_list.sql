@@ -5,5 +5,5 @@ SELECT document_id, tenant_id, workspace_id, collection_id, source, identity, na
 FROM document_facts
 WHERE collection_id = :collection AND hidden_at IS NULL AND identity > :low AND identity < :high
   AND (:source IS NULL OR source = :source)
-  AND workspace_id = :workspace AND NOT hidden
+  AND +workspace_id = :workspace AND NOT hidden
 ORDER BY identity, number LIMIT :limit
