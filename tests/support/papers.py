@@ -5,16 +5,18 @@ Everything is read by raw SQL and from the disk; the program's own check is aske
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from tests.support.doomed import Doom, Task
-from tests.support.processes import Plant, Started
+from tests.support.processes import Plant, Row, Started
 
 COLLECTION = "papers"
 
@@ -37,6 +39,10 @@ class Papers:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         return path
+
+    def desk(self, name: str) -> Desk:
+        """A collection and a folder for one test."""
+        return Desk(self, re.sub(r"\W", "_", name)[:60])
 
     def run(self, *words: str, code: int = 0) -> str:
         """A command of the real program; what it printed."""
@@ -142,3 +148,106 @@ class Papers:
         needed = rows("SELECT blob FROM versions UNION SELECT result FROM parses")
         assert self.blobs() == {row["blob"] for row in needed}
         self.run("fsck")
+
+
+class Desk:
+    """One test's own collection and folder, on a plant others use too."""
+
+    def __init__(self, papers: Papers, collection: str) -> None:
+        self.papers = papers
+        self.collection = collection
+        self.folder = papers.folder / collection
+        self.folder.mkdir(parents=True)
+        papers.run("collection", "create", collection)
+
+    def write(self, name: str, text: str) -> Path:
+        """A file of the user's."""
+        return self.papers.write(f"{self.collection}/{name}", text)
+
+    def ingest(self, *paths: Path) -> None:
+        """Hand in and wait until all is ingested."""
+        words = [word for path in paths for word in ("--path", str(path))]
+        self.papers.run("ingest", "submit", "--rag", self.collection, *words, "--wait", "--timeout", "90s")
+
+    def job(self, item_type: str, op: str, payload: Mapping[str, object], *, tenant: str = "local") -> str:
+        """Submit a job of any kind and wait for its end; its id."""
+        printed = self.papers.run(
+            "queue", "submit", "--type", item_type, "--op", op, "--collection", self.collection,
+            "--tenant", tenant, "--payload", json.dumps(payload),
+        )  # fmt: skip
+        job = printed.split()[0]
+        self.papers.plant.wait_until(
+            lambda: self.ended(job)[0] in ("done", "failed"), f"{item_type} {op} has ended", seconds=60
+        )
+        return job
+
+    def ended(self, job: str) -> tuple[str, str | None]:
+        """A job's status and error code."""
+        row = self.papers.plant.job(job)
+        return row["status"], row["error_code"]
+
+    def rows(self, query: str) -> list[Row]:
+        """Rows of a query over `documents d`, of this collection, that are not hidden."""
+        mine = (
+            "d.hidden_at IS NULL AND d.collection_id = (SELECT collection_id FROM collections WHERE name = ?)"
+        )
+        glue = "AND" if " WHERE " in query else "WHERE"
+        return self.papers.plant.rows(f"{query} {glue} {mine}", self.collection)
+
+    def states(self) -> dict[str, str]:
+        return {
+            str(row["name"]): str(row["state"]) for row in self.rows("SELECT name, state FROM documents d")
+        }
+
+    def versions(self) -> dict[str, int]:
+        """How many versions each document has."""
+        query = "SELECT name FROM documents d JOIN versions v ON v.document = d.number"
+        return dict(Counter(str(row["name"]) for row in self.rows(query)))
+
+    def chunks(self) -> dict[str, int]:
+        """How many chunks readers see of each document."""
+        query = (
+            "SELECT name FROM documents d JOIN versions v ON v.document = d.number AND v.state = 'current'"
+        )
+        return dict(Counter(str(row["name"]) for row in self.rows(f"{query} JOIN chunks USING (version_id)")))
+
+    def embedding_ids(self) -> set[int]:
+        """The vectors readers see."""
+        query = (
+            "SELECT embedding_id FROM documents d JOIN versions v ON v.document = d.number"
+            " AND v.state = 'current' JOIN chunks USING (version_id)"
+        )
+        return {int(str(row["embedding_id"])) for row in self.rows(query)}
+
+    def text(self, name: str) -> str:
+        """What readers see of a document."""
+        query = (
+            "SELECT name, text FROM documents d JOIN versions v ON v.document = d.number"
+            " AND v.state = 'current' JOIN chunks USING (version_id)"
+        )
+        return "\n".join(str(row["text"]) for row in self.rows(query) if row["name"] == name)
+
+    def search(self, question: str) -> str:
+        """All passages the program finds, as text."""
+        found = json.loads(self.papers.run("search", question, "--rag", self.collection, "--json"))
+        return "\n".join(span["text"] for hit in found["hits"] for span in hit["spans"])
+
+    def wait_until_idle(self) -> None:
+        """Until no job of this collection is unfinished."""
+        self.papers.plant.wait_until(
+            lambda: (
+                self.papers.plant.count(
+                    f"collection = '{self.collection}' AND status NOT IN ('done', 'failed')"
+                )
+                == 0
+            ),
+            "the collection is idle",
+            seconds=60,
+        )
+
+    def wait_until_paid(self) -> None:
+        """Until no job is unfinished and nothing is owed."""
+        self.wait_until_idle()
+        self.papers.plant.wait_until(
+            lambda: not self.papers.plant.rows("SELECT * FROM debts"), "all is paid", seconds=60
+        )

@@ -233,6 +233,11 @@ class Plant:
             db.row_factory = sqlite3.Row
             return [dict(row) for row in db.execute(query, values)]
 
+    def execute(self, statement: str, *values: object) -> None:
+        """What a program that speaks plain SQL does."""
+        with closing(sqlite3.connect(self.database, timeout=PATIENCE)) as db, db:
+            db.execute(statement, values)
+
     def job(self, job_id: str) -> Row:
         """One row of the documented table."""
         (row,) = self.rows("SELECT * FROM unified_queue WHERE queue_id = ?", job_id)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import assert_never
@@ -74,8 +75,10 @@ class Sources:
     async def run(self, workspace: WorkspaceId, collection: CollectionId) -> None:
         """Watch until cancelled; a store that is away is waited for, and nothing told is dropped."""
         known = [file async for file in self._known(workspace, collection)]
-        async for changes in self._watcher.watch(self._source.root, self._source.selection, known):
-            await self._take(changes)
+        watch = self._watcher.watch(self._source.root, self._source.selection, known)
+        async with aclosing(watch):
+            async for changes in watch:
+                await self._take(changes)
 
     async def _known(self, workspace: WorkspaceId, collection: CollectionId) -> AsyncIterator[FoundFile]:
         """The files under the root as they looked when they were taken in."""

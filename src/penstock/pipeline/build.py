@@ -78,6 +78,7 @@ class Builder:
         def publish(tx: Transaction) -> None:
             for (_, version), chunks in zip(begun.targets, counts, strict=True):
                 tx.documents.publish(version.id, chunks=chunks)
+            tx.kept.note_file(begun.document.id, mark=options.mark, root=options.root)
             tx.stages.finish(attempt.lease, stage)
 
         await self._shop.write(attempt.lease, publish)

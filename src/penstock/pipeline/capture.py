@@ -58,7 +58,7 @@ class Capturer:
             document = await self._document(lease)
             return None if document is None else await self._kept(document, document.blob)
         try:
-            return await self._take(lease)
+            return await self._take(lease, options)
         except Refused as refused:
             if refused.code != "ERR_FILE_NOT_FOUND":
                 raise
@@ -70,10 +70,10 @@ class Capturer:
                 return None
             raise
 
-    async def _take(self, lease: Lease) -> Captured:
+    async def _take(self, lease: Lease, options: Options) -> Captured:
         match lease.payload:
             case File(file_path=path):
-                blob = await self._from(path)
+                blob = await self._from(path, options.root)
                 return _captured(blob, Source.FILE, path, PurePosixPath(path).name)
             case Content() as content:
                 blob = await self._shop.blobs.put_bytes(content.content.encode())
@@ -88,8 +88,10 @@ class Capturer:
             case other:
                 raise Refused(f"{type(other).__name__} names no bytes to read", code="ERR_PAYLOAD_INVALID")
 
-    async def _from(self, path: str) -> Blob:
-        return await self._shop.blobs.put_file(Path(path), limit=self._shop.file_bytes_max)
+    async def _from(self, path: str, root: str | None = None) -> Blob:
+        """The bytes at a path; below a root it was found in, no link is followed on the way."""
+        beneath = None if root is None or not Path(path).is_relative_to(root) else Path(root)
+        return await self._shop.blobs.put_file(Path(path), limit=self._shop.file_bytes_max, beneath=beneath)
 
     async def _begun_before(self, lease: Lease) -> Captured | None:
         """What an earlier attempt, or the job this one replays, captured before the file was moved."""

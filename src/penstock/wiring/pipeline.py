@@ -50,10 +50,12 @@ async def open_plant(settings: Settings, store: Store, owner: str) -> AsyncItera
     async with AsyncExitStack() as stack:
         parser = await stack.enter_async_context(open_parsers(settings))
         models = await stack.enter_async_context(open_models(settings))
+        blobs = DiskBlobs(settings.data / "blobs")
+        await blobs.sweep()
         shop = Workshop(
             database=store,
             catalogue=store.catalogue,
-            blobs=DiskBlobs(settings.data / "blobs"),
+            blobs=blobs,
             parser=parser,
             tokenizer=models.tokenizer,
             embedding=models.embedding,

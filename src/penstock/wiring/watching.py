@@ -7,6 +7,7 @@ import logging
 from pathlib import Path
 
 from penstock.engines.disk.holding import held
+from penstock.engines.disk.moving import DiskMover
 from penstock.engines.disk.watching import DiskWatcher
 from penstock.intake.admission import Admission
 from penstock.intake.incoming import SourceFolders
@@ -102,6 +103,8 @@ class _Watch:
 
     async def _follow(self, collection: Collection, source: Source) -> None:
         """Watch one folder, beginning anew when something goes wrong."""
+        for folder in folders_of(self._settings).all(collection.name):
+            await DiskMover().sweep(folder)
         sources = Sources(source, DiskWatcher(self._store.clock), self._admission, self._store.catalogue)
         while True:
             try:

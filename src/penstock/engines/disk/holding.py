@@ -18,7 +18,7 @@ async def held(path: Path) -> AsyncIterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         while not _taken(handle):
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS)  # another process tells us nothing
         yield
     finally:
         os.close(handle)
