@@ -72,7 +72,12 @@ class Program:
         return [sys.executable, "-m", "penstock", *map(str, words)]
 
     def environment(self, chosen: Mapping[str, str] | None = None) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
+        # A width in the environment would count more than that of the terminal.
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("PENSTOCK_") and name not in ("COLUMNS", "LINES")
+        }
         return {**kept, "PENSTOCK_DATA": str(self.data), **(chosen or {})}
 
     def __call__(

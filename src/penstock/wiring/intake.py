@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.engines.disk import DiskFinder
 from penstock.intake.admission import Admission, Admitted, Order
-from penstock.model.catalogue import LOCAL_TENANT, Collection
+from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, NewDocument
 from penstock.model.files import Selection
-from penstock.model.jobs import Operation
+from penstock.model.jobs import Job, JobId, NewJob, Operation
 from penstock.model.options import Options
 from penstock.model.payloads import Content, File, Folder, Library, Project
+from penstock.ports.codec import decode_payload
+from penstock.ports.database import Transaction
 from penstock.settings import Settings
 from penstock.wiring.collections import declared
 from penstock.wiring.store import Store
@@ -85,6 +88,46 @@ async def delete_all(
         max_retries=settings.worker.max_retries,
     )
     return await Admission(store).removals(order, identities)
+
+
+async def try_again(store: Store, document: Document, job: Job) -> JobId:
+    """Run the job of a document in error again, as a new one that names it; the document waits from now."""
+    again = NewJob(
+        tenant=job.tenant,
+        collection=job.collection,
+        payload=decode_payload(job.item_type, job.payload_json),
+        op=job.op,
+        priority=job.priority,
+        max_retries=job.max_retries,
+        branch=job.branch,
+        metadata=_object(job.metadata_json),
+        replay_of=job.id,
+    )
+    new = NewDocument(
+        tenant=document.tenant,
+        collection=document.collection,
+        source=document.source,
+        identity=document.identity,
+        name=document.name,
+        branch=document.branch,
+        metadata=_object(document.metadata_json),
+    )
+
+    def submit(tx: Transaction) -> JobId:
+        (receipt,) = tx.submit([again])
+        tx.documents.admit(new, job=receipt.job_id)
+        return receipt.job_id
+
+    return await store.write(submit)
+
+
+def _object(text: str) -> dict[str, object]:
+    """A stored JSON object; what somebody wrote by hand instead counts as nothing."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 async def count_files(folder: Folder, files_max: int) -> Counted:

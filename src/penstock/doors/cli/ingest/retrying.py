@@ -14,7 +14,7 @@ from penstock.doors.cli.ingest.shapes import AgainFacts, RetriedDocuments
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import plural
-from penstock.model.catalogue import Document, DocumentState
+from penstock.model.catalogue import Document, DocumentState, StageKind
 from penstock.model.errors import Refused
 from penstock.model.jobs import Job
 from penstock.model.states import ENDED
@@ -82,18 +82,20 @@ async def _again(store: Store, document: Document, done: RetriedDocuments) -> No
     if job.state not in ENDED:
         return
     if not done["dry_run"]:
+        from penstock.wiring.intake import try_again
+
         try:
-            (receipt,) = await store.desk.replay([job.id])
+            facts["job_id"] = await try_again(store, document, job)
         except Refused:
             done["skipped"].append(facts)
             return
-        facts["job_id"] = receipt.job_id
     done["documents"].append(facts)
 
 
 async def _last_job(store: Store, document: Document) -> Job | None:
-    """The job that last worked on it, if it is still kept."""
-    for stage in reversed(await store.catalogue.stages(document.id)):
+    """The job that last tried to ingest it, if it is still kept."""
+    stages = await store.catalogue.stages(document.id)
+    for stage in reversed([each for each in stages if each.kind is not StageKind.TASK]):
         if (job := await store.desk.find(stage.job)) is not None:
             return job
     return None

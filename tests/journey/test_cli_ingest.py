@@ -1,0 +1,303 @@
+"""`penstock ingest` without a worker: what is handed in, what is refused, what is shown."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from penstock.doors.cli.ingest.shapes import (
+    DocumentList,
+    Handed,
+    Reindexed,
+    RemovedDocuments,
+    RetriedDocuments,
+    StatusRecord,
+)
+from penstock.model.errors import ErrorClass, ErrorReport
+from penstock.wiring.store import Store
+from tests.support.command_line import Program, Terminal
+from tests.support.documents import deviations
+from tests.support.ingested import a_collection, failed, ingested
+
+DAMAGED = ErrorReport(code="ERR_PDF_INVALID", message="it is no PDF", kind=ErrorClass.PERMANENT)
+SUBMIT = ("ingest", "submit", "--rag", "notes")
+
+
+@pytest.fixture
+def folder(program: Program) -> Path:
+    """Some files to hand in, and a collection for them."""
+    folder = program.folder / "docs"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("a.md", "b.md", "c.txt", "deep/d.md"):
+        (folder / name).write_text(f"this is {name}", encoding="utf-8")
+    program.in_store(a_collection)
+    return folder
+
+
+def priorities(program: Program) -> list[tuple[str, int]]:
+    return [(str(kind), int(priority)) for kind, priority in program.rows("item_type, priority")]
+
+
+def test_files_are_handed_in_and_known_at_once(program: Program, folder: Path) -> None:
+    """Ids go to stdout, a line each; the documents are there, pending, before any worker comes."""
+    ran = program(*SUBMIT, "--path", folder / "a.md", folder / "c.txt")
+
+    assert ran.code == 0
+    assert [row[0] for row in program.rows()] == ran.lines
+    assert "ingest status --job" in ran.err
+    listed = program.json("ingest", "list", "--rag", "notes")
+    assert deviations(listed, DocumentList) == []
+    assert [(each["name"], each["state"]) for each in listed["documents"]] == [
+        ("a.md", "pending"),
+        ("c.txt", "pending"),
+    ]
+
+
+def test_each_way_in_has_its_priority(program: Program, folder: Path) -> None:
+    """A person's file comes before folders, folders before addresses; who says a priority gets it."""
+    handed = program.json(
+        *SUBMIT, folder / "a.md", folder, "--text", "a note", "--url", "https://example.org/guide"
+    )
+    program(*SUBMIT, folder / "b.md", "--priority", "low")
+
+    assert deviations(handed, Handed) == []
+    assert [(each["kind"], each["priority"]) for each in handed["items"]] == [
+        ("file", 9),
+        ("folder", 3),
+        ("content", 9),
+        ("library", 1),
+    ]
+    assert sorted(priorities(program)) == sorted(
+        [("file", 9), ("folder", 3), ("content", 9), ("library", 1), ("file", 1)]
+    )
+
+
+def test_nothing_is_handed_in_if_anything_is_wrong(program: Program, folder: Path) -> None:
+    """All faults are told together, with the code of the first, and the queue stays empty."""
+    (folder / "empty.txt").touch()
+
+    ran = program(*SUBMIT, folder / "a.md", folder / "empty.txt", folder / "nope.md", "--json")
+
+    assert (ran.code, ran.error["code"]) == (1, "ERR_FILE_EMPTY")
+    assert "nope.md" in ran.error["message"]
+    assert program.rows() == []
+
+
+def test_each_unfit_file_has_its_code(program: Program, folder: Path) -> None:
+    """Missing, empty, too large, no ordinary file, no match: each is refused by its own code."""
+    (folder / "empty").touch()
+    os.mkfifo(folder / "pipe")
+    unfit = {
+        folder / "missing": "ERR_FILE_NOT_FOUND",
+        folder / "empty": "ERR_FILE_EMPTY",
+        folder / "pipe": "ERR_FILE_NOT_REGULAR",
+        folder / "*.docx": "ERR_FILE_NOT_FOUND",
+        folder / "a.md" / "b": "ERR_FILE_NOT_FOUND",
+    }
+
+    told = {path: program(*SUBMIT, path, "--json").error["code"] for path in unfit}
+    limited = program(*SUBMIT, folder / "a.md", "--json", env={"PENSTOCK_LIMITS_FILE_BYTES": "5"})
+
+    assert told == unfit
+    assert limited.error["code"] == "ERR_FILE_TOO_LARGE"
+    assert program.rows() == []
+
+
+def test_a_collection_may_take_less_than_the_program(program: Program, folder: Path) -> None:
+    """The narrower limit counts."""
+    file = program.folder / "penstock.yaml"
+    file.write_text("collections: {small: {limits: {file_bytes: 4}}}", encoding="utf-8")
+
+    ran = program("ingest", "submit", "--rag", "small", folder / "a.md", "--config", file, "--json")
+
+    assert ran.error["code"] == "ERR_FILE_TOO_LARGE"
+
+
+def test_a_plan_changes_nothing(program: Program, folder: Path) -> None:
+    """A dry run expands globs, counts folders and submits nothing."""
+    plan = program.json(*SUBMIT, f"{folder}/*.md", folder, "--pattern", "*.md", "--dry-run")
+
+    assert [(each["kind"], Path(each["name"]).name, each["files"]) for each in plan["items"]] == [
+        ("file", "a.md", None),
+        ("file", "b.md", None),
+        ("folder", "docs", 3),
+    ]
+    assert program.rows() == []
+
+
+def test_a_folder_is_asked_for_as_it_was_said(program: Program, folder: Path) -> None:
+    """Patterns, ignore patterns and depth reach the job."""
+    program(*SUBMIT, folder, "--pattern", "*.md", "--ignore", "b*", "--depth", "0")
+
+    ((payload,),) = program.rows("payload_json")
+    assert json.loads(payload) == {
+        "folder_path": str(folder),
+        "recursive": False,
+        "recursive_depth": 0,
+        "patterns": ["*.md"],
+        "ignore_patterns": ["b*"],
+    }
+
+
+def test_text_comes_by_stdin(program: Program, folder: Path) -> None:
+    """A pipe is a document with a name; what is no text is refused."""
+    good = program(*SUBMIT, "--path", "-", "--name", "today", stdin="it rains")
+    bad = program(*SUBMIT, "--path", "-", "--json", stdin=b"\xff\xfe\x00")
+    none = program(*SUBMIT, "--path", "-", "--json", stdin="  \n")
+
+    assert good.code == 0
+    assert program.json("ingest", "list")["documents"][0]["name"] == "today"
+    assert (bad.error["code"], none.error["code"]) == ("ERR_TEXT_ENCODING", "ERR_FILE_EMPTY")
+
+
+def test_metadata_and_options_are_kept_with_the_job(program: Program, folder: Path) -> None:
+    """Pairs become the document's metadata; a pair that is none is refused."""
+    program(*SUBMIT, folder / "a.md", "--meta", "team=blue", "--meta", "year=2026", "--skip-validation")
+    bad = program(*SUBMIT, folder / "b.md", "--meta", "team")
+
+    ((metadata,),) = program.rows("metadata")
+    assert json.loads(metadata)["document"] == {"team": "blue", "year": "2026"}
+    assert json.loads(metadata)["options"] == {"skip_validation": True}
+    assert bad.code == 1
+
+
+def test_waiting_without_a_worker_ends_with_the_time(program: Program, folder: Path) -> None:
+    """The person is told that nobody works; the code says that time was over; the job stays queued."""
+    ran = program(*SUBMIT, folder / "a.md", "--wait", "--timeout", "300ms")
+    document = program(*SUBMIT, folder / "b.md", "--wait", "--timeout", "300ms", "--json")
+
+    assert ran.code == document.code == 5
+    assert "No worker is alive" in ran.err
+    assert "stays queued" in ran.err
+    found = json.loads(document.out)
+    assert deviations(found, Handed) == []
+    assert (found["wait"]["end"], found["wait"]["total"]) == ("timeout", 1)
+    assert [row[1] for row in program.rows()] == ["pending", "pending"]
+    assert priorities(program) == [("file", 10), ("file", 10)]
+
+
+def test_ctrl_c_leaves_the_work_queued(program: Program, folder: Path) -> None:
+    """On a terminal there is a bar; Ctrl-C says how to go on and loses nothing."""
+    command = program.command(*SUBMIT, folder / "a.md", "--wait")
+    terminal = Terminal(command, program.environment(), program.folder, 80)
+    terminal.read_until(lambda text: "0 of 1" in text)
+
+    terminal.interrupt()
+
+    assert terminal.wait() == 130
+    ((job, status),) = program.rows("queue_id, status")
+    assert status == "pending"
+    assert f"penstock ingest status --job {job} --follow" in terminal.text
+
+
+def test_the_status_of_a_waiting_job_says_why(program: Program, folder: Path) -> None:
+    """The documented record is there from the first moment, with the reason it waits."""
+    (job,) = program(*SUBMIT, folder / "a.md").lines
+
+    record = program.json("ingest", "status", "--job", job)
+
+    assert deviations(record, StatusRecord) == []
+    assert (record["status"], record["filename"], record["rag_id"]) == ("queued", "a.md", "notes")
+    assert record["document_state"] == "pending"
+    assert [stage["stage"] for stage in record["stages"]] == ["parse"]
+    assert "No worker is alive" in record["why"]
+
+
+def test_the_status_of_ended_jobs_tells_what_came_of_them(program: Program, folder: Path) -> None:
+    """A done one tells what it made; a failed one its error, type, code and what to do."""
+
+    async def fill(store: Store) -> None:
+        await ingested(store, program.data, folder / "a.md", ["one two", "three"])
+        await failed(store, folder / "b.md", DAMAGED)
+
+    program.in_store(fill)
+    done, bad = (program.json("ingest", "status", "--job", row[0]) for row in program.rows())
+
+    assert (done["status"], done["chunks_created"], done["tokens_used"]) == ("done", 2, 3)
+    assert (bad["status"], bad["error_code"], bad["error_type"]) == (
+        "failed",
+        "ERR_PDF_INVALID",
+        "ParseError",
+    )
+    assert bad["suggestions"]
+    followed = program("ingest", "status", "--job", bad["job_id"], "--follow")
+    assert (followed.code, followed.lines) == (2, ["failed document=error ERR_PDF_INVALID"])
+    assert "it is no PDF" in program.on_terminal("ingest", "status", "--job", bad["job_id"]).out
+
+
+def test_a_list_pages_on(program: Program, folder: Path) -> None:
+    """Pages follow each other by identity and show every document once."""
+    program(*SUBMIT, folder / "a.md", folder / "b.md", folder / "c.txt")
+
+    page = program.json("ingest", "list", "--limit", "2")
+    rest = program.json("ingest", "list", "--limit", "2", "--after", page["next_after"])
+
+    names = [each["name"] for each in (*page["documents"], *rest["documents"])]
+    assert names == ["a.md", "b.md", "c.txt"]
+    assert rest["next_after"] is None
+    assert program.json("ingest", "list", "--state", "error")["documents"] == []
+
+
+def test_failed_documents_are_tried_again_once(program: Program, folder: Path) -> None:
+    """All of them, or those of a code; saying it twice does it once."""
+
+    async def fill(store: Store) -> None:
+        await failed(store, folder / "a.md", DAMAGED)
+        await failed(store, folder / "b.md", ErrorReport(code="ERR_ENCRYPTED", message="locked"))
+
+    program.in_store(fill)
+    told = program.json("ingest", "retry", "--failed", "--code", "ERR_ENCRYPTED", "--dry-run")
+    first = program.json("ingest", "retry", "--failed", "--code", "ERR_ENCRYPTED")
+    again = program.json("ingest", "retry", "--failed", "--code", "ERR_ENCRYPTED")
+    rest = program.json("ingest", "retry", "--failed", "--rag", "notes")
+
+    assert deviations(first, RetriedDocuments) == []
+    assert [each["name"] for each in told["documents"]] == ["b.md"]
+    assert [each["name"] for each in first["documents"]] == ["b.md"]
+    assert again["documents"] == []
+    assert [each["name"] for each in rest["documents"]] == ["a.md"]
+    assert program("ingest", "retry").code == 1
+
+
+def test_documents_are_deleted_by_path_folder_and_id(program: Program, folder: Path) -> None:
+    """A folder's path means all below it; what is not there is refused and nothing is deleted."""
+
+    async def fill(store: Store) -> None:
+        for name in ("a.md", "b.md", "deep/d.md"):
+            await ingested(store, program.data, folder / name, [name])
+
+    program.in_store(fill)
+    told = program.json("ingest", "delete", "--rag", "notes", "--path", folder, "--dry-run")
+    wrong = program("ingest", "delete", "--rag", "notes", "--path", folder / "a.md", "--path", "x", "--json")
+    done = program.json("ingest", "delete", "--rag", "notes", "--path", folder / "a.md")
+
+    assert len(told["documents"]) == 3
+    assert wrong.error["code"] == "ERR_DOCUMENT_UNKNOWN"
+    assert deviations(done, RemovedDocuments) == []
+    assert [row[0] for row in program.rows("op")].count("delete") == 1
+
+
+def test_reindexing_follows_its_policy(program: Program, folder: Path) -> None:
+    """`skip` leaves what is there, `append` needs sources, `recreate` opens the index beside."""
+
+    async def fill(store: Store) -> None:
+        await ingested(store, program.data, folder / "a.md", ["a"])
+
+    program.in_store(fill)
+    file = program.folder / "penstock.yaml"
+    file.write_text(f"collections: {{notes: {{sources: [{{path: {folder}}}]}}}}", encoding="utf-8")
+    reindex = ("ingest", "reindex", "--rag", "notes")
+
+    skipped = program.json(*reindex, "--policy", "skip")
+    refused = program(*reindex, "--policy", "append", "--json")
+    appended = program.json(*reindex, "--policy", "append", "--config", file)
+    begun = program.json(*reindex)
+
+    assert deviations(begun, Reindexed) == []
+    assert (skipped["action"], refused.error["code"]) == ("nothing", "ERR_CONFIGURATION")
+    assert (appended["action"], len(appended["jobs"])) == ("submit", 1)
+    assert (begun["action"], begun["documents"]) == ("rebuild", 1)
+    shown = program.json("collection", "show", "notes")
+    assert shown["building_progress"] == {"recipe": shown["recipe"], "done": 0, "total": 1}
+    assert program("fsck").code == 0
