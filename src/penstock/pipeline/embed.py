@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
 from penstock.model.chunks import Piece, Vector
@@ -68,7 +68,7 @@ class EmbeddingDesk:
         """The name the vectors are remembered by."""
         return self._embedder.model
 
-    async def embed(self, pieces: Sequence[Piece]) -> AsyncIterator[list[Result]]:
+    async def embed(self, pieces: Sequence[Piece]) -> AsyncGenerator[list[Result], None]:
         """The vectors of some pieces, batch by batch as they come, each with the piece's place.
 
         A piece that cannot be embedded raises its error after everything in work was delivered. Leaving the
@@ -105,21 +105,25 @@ class EmbeddingDesk:
 
     def _fill(self) -> None:
         """Start as many calls as there is work for and the embedder bears."""
-        while len(self._calls) < self._embedder.calls and (batch := self._take()):
+        while (idle := self._embedder.calls - len(self._calls)) > 0 and (batch := self._take(idle)):
             call = asyncio.create_task(self._work(batch))
             self._calls.add(call)
-            call.add_done_callback(self._calls.discard)
 
     async def _work(self, batch: _Batch) -> None:
-        while batch:
-            await self._run(batch)
-            batch = self._take()
+        call = asyncio.current_task()
+        try:
+            while batch:
+                await self._run(batch)
+                batch = self._take(1 + self._embedder.calls - len(self._calls))
+        finally:
+            # In the same step as the last look for work: a caller that comes later starts a call of its own.
+            self._calls = {other for other in self._calls if other is not call}
 
-    def _take(self) -> _Batch:
-        """The next batch: a piece from each order in turn, not more than leaves work for the other calls."""
+    def _take(self, idle: int) -> _Batch:
+        """The next batch: a piece from each order in turn, and an even share for all calls that idle."""
         ready = [order for order in self._orders if self._room(order)]
         waiting = sum(min(len(order.waiting), self._room(order)) for order in ready)
-        size = min(self._embedder.batch, -(-waiting // self._embedder.calls))
+        size = min(self._embedder.batch, -(-waiting // max(1, idle)))
         batch: _Batch = []
         while len(batch) < size and (order := self._turn()) is not None:
             place, piece = order.waiting.popleft()

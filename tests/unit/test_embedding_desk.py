@@ -1,0 +1,221 @@
+"""Many documents, one embedder: fair turns, errors that stay with their text, nothing embedded twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+
+import pytest
+
+from penstock.model.chunks import Piece, Vector
+from penstock.model.errors import Broken, Fault, Refused, Unavailable
+from penstock.pipeline.embed import AHEAD_BATCHES, EmbeddingDesk
+
+
+class SlowEmbedder:
+    """A remote model whose every call waits to be let go."""
+
+    model = "slow"
+    dimension = 1
+
+    def __init__(self, *, batch: int = 4, calls: int = 1) -> None:
+        self.batch = batch
+        self.calls = calls
+        self.asked: list[list[str]] = []
+        self.faults: dict[str, Fault] = {}
+        self.busy = 0
+        self.busiest = 0
+        self.gate = asyncio.Semaphore(0)
+        self.begun = asyncio.Semaphore(0)
+
+    def free(self) -> None:
+        """Let every call pass from now on."""
+        for _ in range(10_000):
+            self.gate.release()
+
+    async def embed(self, pieces: Sequence[Piece]) -> list[Vector]:
+        texts = [piece.text for piece in pieces]
+        self.asked.append(texts)
+        self.busy += 1
+        self.busiest = max(self.busiest, self.busy)
+        self.begun.release()
+        try:
+            await self.gate.acquire()
+        finally:
+            self.busy -= 1
+        for text in texts:
+            if text in self.faults:
+                raise self.faults[text]
+        return [vector(text) for text in texts]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def vector(text: str) -> Vector:
+    return Vector(text.encode())
+
+
+def pieces(name: str, count: int) -> list[Piece]:
+    return [Piece(text=f"{name}{number}") for number in range(count)]
+
+
+async def gathered(desk: EmbeddingDesk, some: Sequence[Piece]) -> dict[int, Vector]:
+    found: dict[int, Vector] = {}
+    async for results in desk.embed(some):
+        for place, one in results:
+            assert place not in found
+            found[place] = one
+    return found
+
+
+def all_of(some: Sequence[Piece]) -> dict[int, Vector]:
+    return {place: vector(piece.text) for place, piece in enumerate(some)}
+
+
+async def test_every_caller_gets_its_own_vectors() -> None:
+    """Callers at once share batches and each gets exactly its own, at their places."""
+    embedder = SlowEmbedder(batch=4, calls=2)
+    embedder.free()
+    desk = EmbeddingDesk(embedder)
+    orders = [pieces(name, count) for name, count in (("a", 1), ("b", 9), ("c", 30), ("d", 0))]
+
+    found = await asyncio.gather(*(gathered(desk, order) for order in orders))
+
+    assert found == [all_of(order) for order in orders]
+    assert sum(len(texts) for texts in embedder.asked) == 40
+    assert max(len(texts) for texts in embedder.asked) <= 4
+    assert embedder.busiest <= 2
+
+
+async def test_a_small_document_does_not_wait_for_a_large_one() -> None:
+    """Turns are fair: three pieces that come after a thousand are done within two batches."""
+    embedder = SlowEmbedder(batch=4)
+    desk = EmbeddingDesk(embedder)
+    large = asyncio.create_task(gathered(desk, pieces("large", 1000)))
+    await embedder.begun.acquire()
+    small = asyncio.create_task(gathered(desk, pieces("small", 3)))
+    await asyncio.sleep(0)
+
+    embedder.free()
+    await small
+
+    first = next(at for at, texts in enumerate(embedder.asked) if "small2" in texts)
+    assert first <= 3
+    assert len(await large) == 1000
+
+
+async def test_calls_share_little_work() -> None:
+    """When few pieces wait they are spread over the calls, so that no core idles."""
+    embedder = SlowEmbedder(batch=8, calls=2)
+    desk = EmbeddingDesk(embedder)
+    task = asyncio.create_task(gathered(desk, pieces("a", 4)))
+    await embedder.begun.acquire()
+    await embedder.begun.acquire()
+
+    assert [len(texts) for texts in embedder.asked] == [2, 2]
+    embedder.free()
+    await task
+
+
+async def test_a_bad_text_fails_alone() -> None:
+    """A batch that fails is tried piece by piece: the text's own caller fails, its neighbour does not."""
+    embedder = SlowEmbedder(batch=8)
+    embedder.free()
+    embedder.faults["bad1"] = Refused("too long", code="ERR_TEXT_TOO_LONG")
+    desk = EmbeddingDesk(embedder)
+
+    good, bad = await asyncio.gather(
+        gathered(desk, pieces("good", 3)), gathered(desk, pieces("bad", 3)), return_exceptions=True
+    )
+
+    assert good == all_of(pieces("good", 3))
+    assert isinstance(bad, Refused)
+    assert bad.code == "ERR_TEXT_TOO_LONG"
+
+
+async def test_what_was_embedded_is_delivered_before_the_error() -> None:
+    """A retry need not repeat it: every vector that was made reaches the caller, then the error does."""
+    embedder = SlowEmbedder(batch=2)
+    embedder.free()
+    embedder.faults["a5"] = Broken("nonsense", code="ERR_EMBEDDER_ANSWER")
+    desk = EmbeddingDesk(embedder)
+    kept: dict[int, Vector] = {}
+
+    async def keep() -> None:
+        async for results in desk.embed(pieces("a", 9)):
+            kept.update(results)
+
+    with pytest.raises(Broken):
+        await keep()
+
+    assert set(kept) >= {0, 1, 2, 3, 4}
+    assert 5 not in kept
+
+
+async def test_an_outage_reaches_all_of_the_batch_at_once() -> None:
+    """An endpoint that is down is not asked again for every piece; how long to wait is told."""
+    embedder = SlowEmbedder(batch=8)
+    embedder.faults["a0"] = Unavailable("limited", code="ERR_EMBEDDER_LIMITED", retry_after=7)
+    desk = EmbeddingDesk(embedder)
+    first = asyncio.create_task(gathered(desk, pieces("first", 1)))
+    await embedder.begun.acquire()
+    both = [asyncio.create_task(gathered(desk, pieces(name, 3))) for name in "ab"]
+    await asyncio.sleep(0)
+
+    embedder.free()
+    await first
+    found = await asyncio.gather(*both, return_exceptions=True)
+
+    faults = [error for error in found if isinstance(error, Unavailable)]
+    assert [(fault.code, fault.retry_after) for fault in faults] == [("ERR_EMBEDDER_LIMITED", 7)] * 2
+    assert faults[0] is not faults[1]
+    assert len(embedder.asked) == 2
+
+
+async def test_leaving_drops_only_the_own_pieces() -> None:
+    """A cancelled caller's waiting pieces are not embedded; the others' all are."""
+    embedder = SlowEmbedder(batch=2)
+    desk = EmbeddingDesk(embedder)
+    gone = asyncio.create_task(gathered(desk, pieces("gone", 100)))
+    await embedder.begun.acquire()
+    stays = asyncio.create_task(gathered(desk, pieces("stays", 10)))
+    await asyncio.sleep(0)
+
+    gone.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await gone
+    embedder.free()
+
+    assert await stays == all_of(pieces("stays", 10))
+    assert sum(text.startswith("gone") for texts in embedder.asked for text in texts) == 2
+
+
+async def test_a_slow_reader_holds_back_only_itself() -> None:
+    """Vectors nobody reads do not pile up: an order waits for its caller after a few batches."""
+    embedder = SlowEmbedder(batch=2)
+    embedder.free()
+    desk = EmbeddingDesk(embedder)
+    async with aclosing(desk.embed(pieces("slow", 100))) as results:
+        await anext(results)
+        assert await gathered(desk, pieces("quick", 20)) == all_of(pieces("quick", 20))
+
+        ahead = sum(text.startswith("slow") for texts in embedder.asked for text in texts)
+        assert ahead <= (AHEAD_BATCHES + 1) * embedder.batch
+
+
+async def test_closing_tells_who_still_waits() -> None:
+    """Nobody waits for ever for a desk that is closed, and it takes nothing more."""
+    embedder = SlowEmbedder()
+    desk = EmbeddingDesk(embedder)
+    waiting = asyncio.create_task(gathered(desk, pieces("a", 9)))
+    await embedder.begun.acquire()
+
+    await desk.close()
+
+    with pytest.raises(Unavailable, match="closing"):
+        await waiting
+    with pytest.raises(Unavailable, match="closing"):
+        await gathered(desk, pieces("b", 1))
+    assert embedder.busy == 0
