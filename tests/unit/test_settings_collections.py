@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.settings import CollectionLimits, DeclaredCollection, RecipeChoice, SourceFolder
+from penstock.model.collections import CollectionLimits
+from penstock.settings import DeclaredCollection, RecipeChoice, SourceFolder
 from penstock.settings.yaml_file import NODES_MAX
 from tests.support.settings_files import Configuration
 

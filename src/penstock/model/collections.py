@@ -1,14 +1,37 @@
-"""What a collection may be called: its name is also a Redis key's part and a folder's name."""
+"""What a collection may be called, and what it may take less of than others.
+
+Its name is also a Redis key's part and a folder's name.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from penstock.model.errors import Refused
 
 COLLECTION_NAME = re.compile(r"[a-zA-Z0-9_]{1,100}")
 RESERVED = frozenset({"high", "normal", "low"})
 """Names of the documented priority queues, beside which a collection's own queue stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionLimits:
+    """What a collection takes less of than the program as a whole."""
+
+    file_bytes: int | None = None
+    pages: int | None = None
+
+    def bytes_within(self, most: int) -> int:
+        """The largest file it takes, where the program takes `most`."""
+        return most if self.file_bytes is None else min(self.file_bytes, most)
+
+    def check_pages(self, pages: int) -> None:
+        """Refuse a document with more pages than it takes."""
+        if self.pages is not None and pages > self.pages:
+            raise Refused(
+                f"The file has {pages:,} pages; the collection takes {self.pages:,}.", code="ERR_PARSE_PAGES"
+            )
 
 
 def name_fault(name: str) -> str | None:

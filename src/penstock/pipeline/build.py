@@ -68,6 +68,7 @@ class Builder:
         if begun is None:
             return
         parsed = await self._parse(attempt, begun, captured, options)
+        self._shop.limits_of(attempt.lease).check_pages(len(parsed.pages))
         stage = await self._shop.write(
             attempt.lease, lambda tx: _to_ingest(tx, attempt, begun, parsed, options)
         )

@@ -73,14 +73,14 @@ class Capturer:
     async def _take(self, lease: Lease, options: Options) -> Captured:
         match lease.payload:
             case File(file_path=path):
-                blob = await self._from(path, options.root)
+                blob = await self._from(lease, path, options.root)
                 return _captured(blob, Source.FILE, path, PurePosixPath(path).name)
             case Content() as content:
                 blob = await self._shop.blobs.put_bytes(content.content.encode())
                 name = f"{content.main_tag or content.source_type}.txt"
                 return _captured(blob, Source.CONTENT, content_identity(content.content), name)
             case Library(source_path=str() as path) as library:
-                blob = await self._from(path)
+                blob = await self._from(lease, path)
                 return _captured(blob, Source.LIBRARY, library_identity(library), PurePosixPath(path).name)
             case Library(source_url=str() as url) as library:
                 fetched = await self._fetcher.fetch(url)
@@ -88,10 +88,11 @@ class Capturer:
             case other:
                 raise Refused(f"{type(other).__name__} names no bytes to read", code="ERR_PAYLOAD_INVALID")
 
-    async def _from(self, path: str, root: str | None = None) -> Blob:
+    async def _from(self, lease: Lease, path: str, root: str | None = None) -> Blob:
         """The bytes at a path; below a root it was found in, no link is followed on the way."""
         beneath = None if root is None or not Path(path).is_relative_to(root) else Path(root)
-        return await self._shop.blobs.put_file(Path(path), limit=self._shop.file_bytes_max, beneath=beneath)
+        limit = self._shop.file_bytes(lease)
+        return await self._shop.blobs.put_file(Path(path), limit=limit, beneath=beneath)
 
     async def _begun_before(self, lease: Lease) -> Captured | None:
         """What an earlier attempt, or the job this one replays, captured before the file was moved."""

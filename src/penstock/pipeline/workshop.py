@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from penstock.model.collections import CollectionLimits
 from penstock.model.jobs import Lease
 from penstock.pipeline.embed import EmbeddingDesk
 from penstock.ports.blobs import Blobs
@@ -16,6 +17,7 @@ from penstock.ports.embedder import Tokenizer
 from penstock.ports.parser import Parser
 
 T = TypeVar("T")
+NO_LIMITS = CollectionLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,16 @@ class Workshop:
     tokenizer: Tokenizer
     embedding: EmbeddingDesk
     file_bytes_max: int
+    limits: Mapping[str, CollectionLimits] = field(default_factory=dict)
+    """Of collections that take less than others, by name."""
+
+    def limits_of(self, lease: Lease) -> CollectionLimits:
+        """What the collection of a job takes less of."""
+        return self.limits.get(lease.collection, NO_LIMITS)
+
+    def file_bytes(self, lease: Lease) -> int:
+        """The largest file the collection of a job takes."""
+        return self.limits_of(lease).bytes_within(self.file_bytes_max)
 
     async def write(self, lease: Lease, work: Callable[[Transaction], T]) -> T:
         """Write for an attempt: nothing happens if the job is no longer its own."""

@@ -2,7 +2,6 @@
 
 from penstock.settings.addresses import Address, RedisServer
 from penstock.settings.collections import (
-    CollectionLimits,
     DeclaredCollection,
     RecipeChoice,
     SourceFolder,
@@ -30,7 +29,6 @@ __all__ = [
     "Address",
     "Backoff",
     "CircuitBreaker",
-    "CollectionLimits",
     "ConfigurationError",
     "DeclaredCollection",
     "Description",

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.model.collections import name_fault
+from penstock.model.collections import CollectionLimits, name_fault
 from penstock.model.payloads import DEPTH_MAX
 from penstock.model.recipes import CHUNK_TOKENS_LEAST, CHUNK_TOKENS_MOST, Recipe
 from penstock.settings.compound import ListOf, MapOf, Record
@@ -56,20 +56,12 @@ class RecipeChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectionLimits:
-    """What a collection takes less of than the program as a whole."""
-
-    file_bytes: int | None = None
-    pages: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredCollection:
     """One collection of the configuration, without its name."""
 
     description: str = ""
     recipe: RecipeChoice = RecipeChoice()
-    limits: CollectionLimits = CollectionLimits()
+    limits: CollectionLimits = field(default_factory=CollectionLimits)
     sources: tuple[SourceFolder, ...] = ()
 
 

@@ -163,5 +163,4 @@ def source_folders(settings: Settings, collection: Collection) -> list[Folder]:
 
 def file_bytes_max(settings: Settings, collection: Collection) -> int:
     """The largest file a collection takes."""
-    mine = declared(settings, collection).limits.file_bytes
-    return settings.limits.file_bytes if mine is None else min(mine, settings.limits.file_bytes)
+    return declared(settings, collection).limits.bytes_within(settings.limits.file_bytes)

@@ -60,6 +60,7 @@ async def open_plant(settings: Settings, store: Store, owner: str) -> AsyncItera
             tokenizer=models.tokenizer,
             embedding=models.embedding,
             file_bytes_max=settings.limits.file_bytes,
+            limits={name: each.limits for name, each in settings.collections.items()},
         )
         yield Plant(handlers=handlers_of(settings, store, shop), payer=payer_of(settings, store, shop, owner))
 
