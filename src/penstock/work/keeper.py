@@ -9,6 +9,7 @@ takes the worker down with it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -35,6 +36,9 @@ class Keeper:
         self._failed = failed
         self._home = asyncio.get_running_loop()
         self._stop = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._rest = asyncio.Event()
+        """Set on the keeper's own loop when there is no more to wait for."""
         self._silent = False
         self._thread = threading.Thread(target=self._run, name="penstock-keeper", daemon=True)
 
@@ -45,6 +49,9 @@ class Keeper:
     async def stop(self) -> None:
         """Beat no more."""
         self._stop.set()
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the keeper's loop has ended already
+                self._loop.call_soon_threadsafe(self._rest.set)
         await asyncio.to_thread(self._thread.join)
 
     def _run(self) -> None:
@@ -55,9 +62,12 @@ class Keeper:
             self._home.call_soon_threadsafe(self._failed, error)
 
     async def _keep(self) -> None:
+        self._loop = asyncio.get_running_loop()
         beaten = self._clock.steady()
         while not self._stop.is_set():
-            await asyncio.to_thread(self._stop.wait, min(self._pace.look_after, self._pace.beat))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(self._pace.look_after, self._pace.beat)):
+                    await self._rest.wait()
             if self._stop.is_set() or not self._turning():
                 continue
             try:

@@ -85,6 +85,8 @@ class Worker:
         self._settling: set[asyncio.Task[None]] = set()
         self._unsettled: dict[Attempt, Lease] = {}
         self._room = asyncio.Event()
+        self._busy = asyncio.Event()
+        """Set while something runs; may stay so a moment longer."""
         self._stopping = asyncio.Event()
         self._stopped: asyncio.Task[Literal[True]] | None = None
         self._grace = pace.grace
@@ -149,7 +151,10 @@ class Worker:
     async def _watch_timeouts(self) -> None:
         """Interrupt what runs too long; one look at all costs less than a timer for each."""
         while True:
+            await self._busy.wait()
             await asyncio.sleep(TIMEOUT_LOOK_SECONDS)
+            if not self._runs:
+                self._busy.clear()
             now = self._clock.steady()
             for run in self.running:
                 if now - run.started > self._pace.timeout_for(run.lease.item_type):
@@ -238,8 +243,10 @@ class Worker:
 
     def _start(self, lease: Lease) -> None:
         run = Run(lease, self._queue, self._clock, self._breakers)
-        self._runs[attempt_of(lease)] = run
-        self._tasks[attempt_of(lease)] = asyncio.create_task(self._attempt(run))
+        attempt = attempt_of(lease)
+        self._runs[attempt] = run
+        self._tasks[attempt] = asyncio.create_task(self._attempt(run))
+        self._busy.set()
 
     async def _attempt(self, run: Run) -> None:
         lease = run.lease

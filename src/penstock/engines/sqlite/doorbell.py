@@ -140,8 +140,12 @@ class Doorbell:
         else:
             _wake(self._sleeper, found=True)
 
+    def version(self) -> int:
+        """The database's change counter: as long as it is the same, nobody has written."""
+        return int(self._reader.execute("PRAGMA data_version").fetchone()[0])
+
     def _changed(self) -> bool:
-        version = self._reader.execute("PRAGMA data_version").fetchone()[0]
+        version = self.version()
         if version == self._version:
             return False
         self._version = version

@@ -31,6 +31,10 @@ class SqliteQueue:
         self._rules = store.rules
         self._clock = store.clock
         self._process = identity()
+        self._still = -1
+        """The store's version when nothing ran: until it is another, there is nobody to rescue."""
+        self._known_due: tuple[int, float | None] = (-1, None)
+        """The store's version, and when the next job was due then."""
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
@@ -129,7 +133,10 @@ class SqliteQueue:
         return await self._store.change(work)
 
     async def rescue(self, *, certain: bool = False) -> list[JobId]:
-        """Take back jobs of dead workers and run-out leases; looks first, for there is seldom one."""
+        """Take back jobs of dead workers and run-out leases; looks first, for there is seldom one.
+
+        Where nothing ran and nobody has written since, it does not even look.
+        """
 
         def work(db: sqlite3.Connection) -> list[JobId]:
             # Who waited for the lock so long sees everybody's beats as old: then only certain deaths count.
@@ -139,10 +146,16 @@ class SqliteQueue:
                 self._store.announce()
             return [JobId(job_id) for job_id in rescued]
 
+        def look(db: sqlite3.Connection) -> tuple[bool, bool]:
+            lost = settling.lost(db, self._clock.now(), self._rules, certain=certain)
+            return bool(lost), settling.any_running(db)
+
         asked = self._clock.steady()
-        found = await self._store.look(
-            lambda db: settling.lost(db, self._clock.now(), self._rules, certain=certain)
-        )
+        version = self._store.version()
+        if version == self._still:
+            return []
+        found, running = await self._store.look(look)
+        self._still = -1 if running else version
         return await self._store.change(work) if found else []
 
     async def promote(self) -> float | None:
@@ -157,7 +170,13 @@ class SqliteQueue:
         def look(db: sqlite3.Connection) -> tuple[bool, float | None]:
             return minding.anything_due(db, self._clock.now())
 
+        version = self._store.version()
+        if version == self._known_due[0]:
+            nearest = self._known_due[1]
+            if nearest is None or nearest > self._clock.now():
+                return nearest
         due_now, nearest = await self._store.look(look)
+        self._known_due = (-1, None) if due_now else (version, nearest)
         return await self._store.change(work) if due_now else nearest
 
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:

@@ -147,6 +147,8 @@ def keep_progress(db: sqlite3.Connection, lease: Lease, progress: Progress, now:
 
 def lost(db: sqlite3.Connection, now: float, rules: Rules, *, certain: bool) -> list[tuple[str, bool]]:
     """Jobs in progress that nobody runs any more, and whether their worker died."""
+    if not any_running(db):
+        return []
     workers = db.execute(sql("rescue_workers")).fetchall()
     where = {
         "now": iso(now),
@@ -158,6 +160,11 @@ def lost(db: sqlite3.Connection, now: float, rules: Rules, *, certain: bool) -> 
     return [
         (job_id, bool(died)) for job_id, died, until in found if died or certain or not _lasts(until, now)
     ]
+
+
+def any_running(db: sqlite3.Connection) -> bool:
+    """Is anything in progress?"""
+    return bool(db.execute(sql("rescue_any")).fetchone()[0])
 
 
 def _lasts(until: str | None, now: float) -> bool:
