@@ -145,6 +145,7 @@ def claim_costs(large: int, small: int = 1000, batches: tuple[int, ...] = (1, 16
 
 def _claim_times(base: Path, work: Path, batch: int, rounds: int) -> list[float]:
     shutil.copytree(base, work)
+    os.sync()  # the copy must not still be on its way to the disk while claims are timed
 
     async def claims(store: ours.SqliteStore) -> list[float]:
         times = []
