@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from penstock.model.catalogue import StageKind
+from penstock.model.jobs import Lease
 from penstock.model.options import options_of
 from penstock.pipeline.build import Builder
 from penstock.pipeline.capture import Capturer
-from penstock.pipeline.changes import hide
+from penstock.pipeline.changes import hide, named
 from penstock.pipeline.workshop import Workshop
 from penstock.ports.attempt import Attempt
+from penstock.ports.database import Transaction
 
 
 class Ingest:
@@ -23,8 +26,21 @@ class Ingest:
         lease, options = attempt.lease, options_of(attempt.lease.metadata_json)
         if lease.delete_first:
             await self._shop.write(lease, lambda tx: hide(tx, lease))
+        await self._attach(lease)
         captured = await self._capturer.capture(lease, options)
         if captured is None:
             await self._shop.write(lease, lambda tx: hide(tx, lease))
         else:
             await self._builder.build(attempt, captured, options)
+
+    async def _attach(self, lease: Lease) -> None:
+        """A job that came by another way than ours, about a document we know, shows its fate there too."""
+        if await self._shop.catalogue.stages_of_job(lease.job_id):
+            return
+
+        def attach(tx: Transaction) -> None:
+            document = named(tx, lease)
+            if document is not None and not document.hidden:
+                tx.stages.begin(lease, document.id, StageKind.PARSE)
+
+        await self._shop.write(lease, attach)

@@ -17,8 +17,8 @@ async def held(path: Path) -> AsyncIterator[None]:
     """Wait until no other process holds the file, then hold it to the end of the block."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        while not _taken(handle):
-            await asyncio.sleep(LOOK_SECONDS)  # another process tells us nothing
+        while not _taken(handle):  # noqa: ASYNC110  # another process tells us nothing
+            await asyncio.sleep(LOOK_SECONDS)
         yield
     finally:
         os.close(handle)
