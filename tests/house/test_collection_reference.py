@@ -1,9 +1,11 @@
 """The pages about collections and flaws say what the program does."""
 
 import re
+from typing import Any
 
 from penstock.model.diagnosis import MEANINGS
 from penstock.settings.collections import COLLECTION, LIMITS, RECIPE, SOURCE, USUAL
+from penstock.settings.compound import Record
 from tests.house.tree import TOP
 
 COLLECTIONS = TOP / "docs" / "reference" / "collections.md"
@@ -23,7 +25,7 @@ def rows(text: str) -> dict[str, list[str]]:
 def test_every_key_of_a_collection_is_on_its_page() -> None:
     """The page names exactly the keys there are, and the recipe's usual values."""
     page = rows(COLLECTIONS.read_text(encoding="utf-8"))
-    nested = {"recipe": RECIPE, "limits": LIMITS, "sources[]": SOURCE}
+    nested: dict[str, Record[Any]] = {"recipe": RECIPE, "limits": LIMITS, "sources[]": SOURCE}
     keys = {name for name in COLLECTION.keys if name not in ("recipe", "limits", "sources")}
     keys |= {f"{name}.{key}" for name, record in nested.items() for key in record.keys}
 

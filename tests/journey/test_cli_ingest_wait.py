@@ -1,0 +1,69 @@
+"""`penstock ingest submit --wait` beside a real worker: how it ends, and what is told on the way."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import PATIENCE, Program
+
+
+@pytest.fixture
+def working(program: Program) -> Iterator[Program]:
+    """The program with a worker that runs until the test has ended."""
+    with (program.folder / "worker.log").open("w") as log:
+        import subprocess
+
+        worker = subprocess.Popen(
+            program.command("worker"),
+            cwd=program.folder,
+            env=program.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            assert program("collection", "create", "notes").code == 0
+            yield program
+        finally:
+            worker.terminate()
+            worker.wait(PATIENCE)
+
+
+def a_folder(program: Program) -> Path:
+    folder = program.folder / "docs"
+    folder.mkdir()
+    for name in ("one.md", "two.txt"):
+        (folder / name).write_text(f"# {name}\n\nWater turns the turbine.\n", encoding="utf-8")
+    return folder
+
+
+def test_waiting_follows_documents_to_their_end(working: Program) -> None:
+    """0 when all are searchable, 2 when one failed, which is told with its code; then all is mended."""
+    folder = a_folder(working)
+    submit = ("ingest", "submit", "--rag", "notes", "--wait", "--timeout", "50s")
+
+    good = working(*submit, "--path", folder / "one.md")
+    (folder / "late.md").touch()
+    bad = working(*submit, "--path", folder, "--json")
+
+    assert good.code == 0, good.err
+    assert "1 done, 0 failed of 1 job" in good.err
+    record = working.json("ingest", "status", "--job", good.lines[0])
+    assert (record["status"], record["document_state"], record["chunks_created"]) == ("done", "ingested", 1)
+    assert [stage["status"] for stage in record["stages"]] == ["success", "success"]
+    assert bad.code == 2, bad.err
+    told = json.loads(bad.out)["wait"]
+    assert (told["end"], told["failed"]) == ("ended", 1)
+    (failure,) = told["failures"]
+    assert (failure["error"]["code"], failure["name"]) == ("ERR_FILE_EMPTY", str(folder / "late.md"))
+
+    (folder / "late.md").write_text("written to the end", encoding="utf-8")
+    (again,) = working.json("ingest", "retry", "--failed")["documents"]
+    followed = working("ingest", "status", "--job", again["job_id"], "--follow")
+    assert followed.code == 0, followed.out
+    rebuilt = working("ingest", "reindex", "--rag", "notes", "--wait", "--timeout", "50s")
+    assert rebuilt.code == 0, rebuilt.err
+    assert "answers from its new index" in rebuilt.err
+    assert working("fsck", "--deep").code == 0
