@@ -29,7 +29,7 @@ def pdf_of(objects: Mapping[int, bytes], *, root: int = 1, trailer: bytes = b"",
 def stream(data: bytes, extra: bytes = b"", *, packed: bool = False) -> bytes:
     """A stream object."""
     if packed:
-        data, extra = zlib.compress(data, 9), extra + b" /Filter /FlateDecode"
+        data, extra = zlib.compress(data, 3), extra + b" /Filter /FlateDecode"
     return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), extra, data)
 
 

@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import msgspec
@@ -53,6 +55,8 @@ class Child:
         self.ended = ended
         self.documents = 0
         self.killed = False
+        self.seen_kib = 0
+        """The most memory it was seen to have."""
         self.ready = Ready(landlock=0, seccomp=False, unprivileged=False, resident_kib=0)
         self._process = process
         self._line = line
@@ -116,6 +120,24 @@ class Child:
             raise Silent("the line was closed") from error
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise Nonsense(str(error)[:200]) from error
+
+    @asynccontextmanager
+    async def watched(self, every: float) -> AsyncIterator[None]:
+        """Look at its memory while it works, where the kernel shows it."""
+        task = asyncio.create_task(self._watch(every))
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    async def _watch(self, every: float) -> None:
+        page_kib = os.sysconf("SC_PAGE_SIZE") // 1024
+        statm = Path(f"/proc/{self.pid}/statm")
+        with contextlib.suppress(OSError, IndexError, ValueError):  # it is gone, or nothing is shown here
+            while self.is_alive:
+                await asyncio.sleep(every)
+                pages = int(statm.read_text().split()[1])  # noqa: ASYNC240  # the kernel answers from memory
+                self.seen_kib = max(self.seen_kib, pages * page_kib)
 
     def kill(self) -> None:
         """End the child and everything it started, now."""

@@ -26,8 +26,10 @@ from penstock.model.errors import Broken, Fault, Refused
 from penstock.model.parsed import Parsed
 
 log = logging.getLogger("penstock.parsers")
-MEMORY_DEATH_SHARE = 0.7
-"""A child killed with so much of its memory in use is taken to have died of the limit."""
+MEMORY_DEATH_SHARE = 0.3
+"""A child that died with so much of its memory in use is taken to have died of the limit: a buffer that
+doubles dies with a third, while the new one does not fit beside the old."""
+LOOK_SECONDS = 0.05
 GROWTH_KIB_MAX = 192 * 1024
 """A child that grew by more gives the memory back by ending."""
 _CRASHED = "ERR_PARSER_CRASHED"
@@ -120,7 +122,7 @@ class Parsers:
         child = await self._asked(seat, task, handle)
         keep = False
         try:
-            async with asyncio.timeout(bounds.seconds):
+            async with asyncio.timeout(bounds.seconds), child.watched(LOOK_SECONDS):
                 said = await self._conversation(child)
             keep = not (isinstance(said, Failure) and said.fatal)
         except TimeoutError as error:
@@ -169,9 +171,11 @@ class Parsers:
         """Which of its deaths a child died."""
         if ended.code == -signal.SIGALRM:
             return self._too_slow()
-        limit_kib = self._bounds.memory_bytes // 1024 * MEMORY_DEATH_SHARE
-        # The kernel counts a parent's memory at the start as the child's own, so that much proves nothing.
-        if ended.code < 0 and ended.resident_kib > limit_kib > child.ready.resident_kib:
+        share = self._bounds.memory_bytes // 1024 * MEMORY_DEATH_SHARE
+        # At its end the kernel counts what its parent had at its start as its own: that much proves nothing.
+        if ended.code < 0 and (
+            child.seen_kib > share or ended.resident_kib > share > child.ready.resident_kib
+        ):
             return Refused(
                 f"Parsing needed more than {self._bounds.memory_bytes} bytes of memory.",
                 code="ERR_PARSE_MEMORY",
@@ -182,14 +186,25 @@ class Parsers:
     # Seats -------------------------------------------------------------------------------------------
 
     async def _child_of(self, seat: _Seat) -> Child:
+        """The seat's child, or a fresh one; only one that is shut in as asked ever takes the seat."""
+        self._check_open()
+        if seat.child is not None and seat.child.is_alive:
+            return seat.child
+        if seat.child is not None:
+            await seat.child.end()
+        child = await Child.start(self._command, self._bounds.memory_bytes)
+        try:
+            self._check_shut_in(child.ready)
+            self._check_open()  # it may have been closed meanwhile, without knowing of this child
+        except Fault:
+            await child.end()
+            raise
+        seat.child = child
+        return child
+
+    def _check_open(self) -> None:
         if self._closed:
             raise Broken("The parsers are closed.")
-        if seat.child is None or not seat.child.is_alive:
-            if seat.child is not None:
-                await seat.child.end()
-            seat.child = await Child.start(self._command, self._bounds.memory_bytes)
-            self._check_shut_in(seat.child.ready)
-        return seat.child
 
     def _check_shut_in(self, ready: Ready) -> None:
         if self._bounds.strict and not (ready.landlock and ready.seccomp and ready.unprivileged):

@@ -26,7 +26,6 @@ _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _LONG_BLANKS = re.compile(rf"[^\S\n]{{{BLANKS_MAX + 1},}}")
 _EMPTY_LINES = re.compile(r"\n{4,}")
 _MARK_RUNS = re.compile(rf"[^\w\s\x00-\u02ff]{{{MARKS_MAX + 1},}}")
-_SPACES = re.compile(r"\s+")
 
 
 def clean(text: str, *, tails: bool = False) -> str:
@@ -34,6 +33,8 @@ def clean(text: str, *, tails: bool = False) -> str:
 
     Blanks at the ends of lines go, unless `tails` says that they carry meaning.
     """
+    if len(text) <= BLANKS_MAX and text.isascii() and text.isprintable():
+        return text if tails else text.rstrip()  # a cell, a title: there is nothing to do
     for end in _LINE_ENDS:
         text = text.replace(end, "\n")
     text = _INVISIBLE.sub("", text)
@@ -47,7 +48,7 @@ def clean(text: str, *, tails: bool = False) -> str:
 
 def one_line(text: str) -> str:
     """The same words on one line."""
-    return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def _composed(text: str) -> str:

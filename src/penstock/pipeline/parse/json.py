@@ -14,8 +14,7 @@ from penstock.pipeline.parse.manuscript import Manuscript
 
 RECORD_DEPTH_MAX = 2
 """A record is an element of the outermost list or object, or of a list right inside it."""
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},\n]')
-_BLANKS = re.compile(r"\s*")
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},\n]\s*')
 _ESCAPE = re.compile(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
 )
@@ -75,22 +74,18 @@ def _records(text: str) -> list[int]:
     starts: list[int] = []
     depth = 0
     for token in _TOKEN.finditer(text):
-        sign = token[0][0]
+        sign = text[token.start()]
         if sign in "]}":
             depth -= 1
-            continue
-        if sign in "[{":
+            # Between lines of JSON there is no comma; a blank outside everything parts them.
+            if depth or token.end() - token.start() == 1:
+                continue
+        elif sign in "[{":
             depth += 1
         elif sign == '"' or (sign == "\n" and depth):
             continue
-        # Between lines of JSON there is no comma; the end of a line outside everything parts them.
         if depth <= RECORD_DEPTH_MAX:
-            start = _next(text, token.end())
-            if start < len(text) and text[start] not in "]}" and (not starts or start > starts[-1]):
+            start = token.end()
+            if start < len(text) and text[start] not in "]}":
                 starts.append(start)
     return starts
-
-
-def _next(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at

@@ -1,8 +1,9 @@
 """The text as it grows: pieces come in, windows go out, limits hold at every step.
 
-A reader of a format never holds the whole text. It writes pieces; the manuscript counts characters, remembers
-where pages, headings and cuts lie, and hands a window on whenever enough has gathered. So a document of any
-length needs the memory of one window, and a limit is met where it is crossed, not after everything was read.
+A reader of pages, slides or rows never holds the whole text. It writes pieces; the manuscript counts
+characters, remembers where pages, headings and cuts lie, and hands a window on whenever enough has gathered.
+So a document of many pages needs the memory of one window, and a limit is met where it is crossed, not after
+everything was read.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from xml.parsers import expat
 from penstock.pipeline.parse.archives import Archive
 from penstock.pipeline.parse.damage import Damaged
 
-DEPTH_MAX = 2_000
+NAMES_KEPT_MAX = 4096
 PREFIXES: Mapping[str, str] = {
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main": "w",
     "http://purl.oclc.org/ooxml/wordprocessingml/main": "w",
@@ -50,41 +50,35 @@ class Handler:
         """Characters between."""
 
 
-class _Names:
+class _Names(dict[str, str]):
     """Names as expat gives them, shortened; each is worked out once."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-
-    def short(self, name: str) -> str:
-        known = self._known.get(name)
-        if known is None:
-            family, _, local = name.rpartition(" ")
-            known = f"{PREFIXES.get(family, '?')}:{local}" if family else local
-            if len(self._known) < 4096:
-                self._known[name] = known
-        return known
+    def __missing__(self, name: str) -> str:
+        family, _, local = name.rpartition(" ")
+        short = f"{PREFIXES.get(family, '?')}:{local}" if family else local
+        if len(self) < NAMES_KEPT_MAX:
+            self[name] = short
+        return short
 
 
 def follow(stream: BinaryIO, handler: Handler) -> None:
-    """Read a part from start to end; Damaged if it is no XML."""
+    """Read a part from start to end; Damaged if it is no XML.
+
+    A spreadsheet has millions of events, so what happens at each of them is kept short.
+    """
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.buffer_size = 1 << 16
-    short = _Names().short
-    depth = 0
+    names = _Names()
+    take_start, take_end = handler.start, handler.end
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
-        if depth > DEPTH_MAX:
-            raise Damaged("its parts are nested too deep")
-        handler.start(short(name), {short(key): value for key, value in attributes.items()})
+        take_start(
+            names[name], {names[key]: value for key, value in attributes.items()} if attributes else {}
+        )
 
     def end(name: str) -> None:
-        nonlocal depth
-        depth -= 1
-        handler.end(short(name))
+        take_end(names[name])
 
     def entity(*_: object) -> None:
         raise Damaged("it declares entities of its own")

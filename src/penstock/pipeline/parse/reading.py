@@ -93,13 +93,13 @@ def _write_text(text: str, detected: Detected, manuscript: Manuscript, *, lenien
 
 def _text_of(file: BinaryIO, media: Media, manuscript: Manuscript, *, lenient: bool) -> str:
     """The characters of a file that is text."""
-    file.seek(0)
-    most = manuscript.limits.text_bytes * BYTES_PER_CHARACTER_MAX
-    data = file.read(most + 1)
-    if len(data) > most:
+    size = file.seek(0, io.SEEK_END)
+    if size > manuscript.limits.text_bytes * BYTES_PER_CHARACTER_MAX:
         raise Refused(
             f"The file holds more than {manuscript.limits.text_bytes} bytes of text.", code="ERR_PARSE_OUTPUT"
         )
+    file.seek(0)
+    data = file.read(size)
     claim = charset_in(data) if media is Media.HTML else None
     decoded = decode(data, claim=claim, lenient=lenient)
     if decoded.note:
