@@ -1,0 +1,1 @@
+"""How fast the bundled model embeds and the splitter splits, by themselves."""
