@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,6 +156,36 @@ async def test_closing_ends_what_runs(tmp_path: Path) -> None:
         await parsing
 
     assert children_alive() == []
+
+
+ORPHANING = """
+import asyncio, sys
+from pathlib import Path
+from penstock.engines.parsers import Bounds, Parsers
+from penstock.wiring.parsers import COMMAND
+
+async def main():
+    pool = Parsers(COMMAND, Bounds(children=1))
+    await pool.open()
+    print(*pool.pids, flush=True)
+    await pool.parse(Path(sys.argv[1]), "slow.pdf")
+
+asyncio.run(main())
+"""
+
+
+def test_a_child_dies_with_its_parent(tmp_path: Path) -> None:
+    """A worker killed in the middle of a file leaves no parser behind."""
+    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    with subprocess.Popen(
+        [sys.executable, "-c", ORPHANING, str(slow)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        wait_until_busy(child)
+
+        parent.kill()
+        wait_until_gone(child)
 
 
 @pytest.mark.parametrize(

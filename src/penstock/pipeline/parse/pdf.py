@@ -95,6 +95,10 @@ class _Pages:
             self._manuscript.note(
                 f"{_listed(self._unreadable)} cannot be read and {_is(self._unreadable)} left out."
             )
+        if not self._manuscript.has_words and not self._unreadable:
+            raise Refused(
+                "The PDF holds no text: its pages are empty, or pictures of text.", code="ERR_NO_TEXT"
+            )
         if self._empty and self._manuscript.has_words:
             self._manuscript.note(f"{_listed(self._empty)} {_holds(self._empty)} no text.")
 
