@@ -43,6 +43,7 @@ class Results:
     grades: dict[str, dict[Confidence, float]] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)
     searched: int = 0
+    load: float = 0.0
 
     @property
     def p95(self) -> float:
@@ -131,6 +132,7 @@ async def measure_speed(bench: Bench, books: Sequence[corpora.Corpus], results: 
     questions = [text for book in books for text in book.questions.values()]
     results.searched = chunks
     results.latencies = await speed.latencies(bench.searcher, await bench.ground("many"), questions)
+    results.load = os.getloadavg()[0]
     middle = statistics.median(results.latencies)
     say(f"search over {chunks:,} chunks: p50 {middle:.1f} ms, p95 {results.p95:.1f} ms")
 
@@ -178,6 +180,7 @@ def page(results: Results, seconds: float) -> str:
         p50=f"{statistics.median(results.latencies):.1f}",
         p95=f"{results.p95:.1f}",
         most=f"{max(results.latencies):.1f}",
+        load=f"{results.load:.1f} on {os.cpu_count()} cores",
         machine=f"{os.cpu_count()} cores, {platform.system()}, CPython {platform.python_version()}",
         minutes=f"{seconds / 60:.0f}",
     )
@@ -215,8 +218,9 @@ How the grades are made, and what they cannot tell, stands in [answers](answers.
 
 ## Speed
 
-{count} searches, one after another, over {searched} chunks in a warm process with nothing else running.
+{count} searches, one after another, over {searched} chunks in a warm process that ingests nothing.
 Each is timed from the question's words to its passages, embedding the question included.
+The machine's load was {load} meanwhile; beside other work the figures say little.
 
 | p50 | p95 | slowest |
 |---|---|---|
