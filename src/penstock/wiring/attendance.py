@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.diagnosis import Finding, Verdict
 from penstock.model.standing import counted
 from penstock.model.states import State
@@ -86,8 +87,6 @@ async def _owed(store: Store) -> list[Finding]:
 
 
 async def _recipes(store: Store, settings: Settings) -> list[Finding]:
-    from penstock.model.catalogue import LOCAL_WORKSPACE
-
     found = []
     for collection in await store.catalogue.collections(LOCAL_WORKSPACE):
         unlike = differences(settings, collection)

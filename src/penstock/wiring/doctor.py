@@ -12,6 +12,7 @@ from pathlib import Path
 from penstock.engines.disk.mounts import kind_of, tells_all_news
 from penstock.engines.sqlite.examining import examine, library
 from penstock.engines.system import machine
+from penstock.engines.system.clock import SystemClock
 from penstock.model.diagnosis import Finding, Verdict
 from penstock.model.errors import Fault
 from penstock.settings import Address, Secret, Settings
@@ -158,9 +159,7 @@ async def _database(settings: Settings) -> list[Finding]:
 async def _clock(settings: Settings) -> list[Finding]:
     if not settings.data.is_dir():
         return []
-    from time import time
-
-    ahead = await asyncio.to_thread(machine.newest_change, settings.data) - time()
+    ahead = await asyncio.to_thread(machine.newest_change, settings.data) - SystemClock().now()
     if ahead > SKEW_SECONDS:
         told = f"Files of the data folder were changed {ahead:.0f} s in the future."
         return [warning("clock", told, "Set this machine's clock, or that of the disk's server.")]
@@ -180,8 +179,7 @@ async def _sandbox(settings: Settings) -> list[Finding]:
 
 async def _model(settings: Settings) -> list[Finding]:
     if settings.embedder.is_url:
-        key, timeout = settings.embedding.api_key, ENDPOINT_SECONDS
-        return [await _endpoint("embedder", settings.embedder, key, timeout)]
+        return [await _endpoint("embedder", settings.embedder, settings.embedding.api_key)]
     from penstock.engines.minilm.weights import SHA256, read_weights
 
     await asyncio.to_thread(read_weights)
@@ -191,16 +189,16 @@ async def _model(settings: Settings) -> list[Finding]:
 async def _answerer(settings: Settings) -> list[Finding]:
     if not settings.answerer.is_url:
         return [ok("answerer", "Answers are quoted from the documents; no language model is configured.")]
-    return [await _endpoint("answerer", settings.answerer, settings.answering.api_key, ENDPOINT_SECONDS)]
+    return [await _endpoint("answerer", settings.answerer, settings.answering.api_key)]
 
 
-async def _endpoint(name: str, address: Address, key: Secret | None, timeout: float) -> Finding:
+async def _endpoint(name: str, address: Address, key: Secret | None) -> Finding:
     """Whether anybody answers there; any answer but a refusal of the key will do."""
     import httpx
 
     headers = {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
     try:
-        async with httpx.AsyncClient(trust_env=False, timeout=timeout) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=ENDPOINT_SECONDS) as client:
             answer = await client.get(f"{address.reveal().rstrip('/')}/models", headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         told = f"{address} cannot be reached: {type(error).__name__}."

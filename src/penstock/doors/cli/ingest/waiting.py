@@ -66,8 +66,8 @@ async def wait(
     """Follow to the end, or until the time is over; what was seen, and the code to end with."""
     last = Outlook(total=len(jobs), done=0, failed=0, is_over=not jobs)
     end = "ended"
+    await _tell_if_alone(store, quiet=quiet)
     with _showing(quiet=quiet) as show:
-        await _tell_if_alone(store, quiet=quiet)
         try:
             async with asyncio.timeout(timeout):
                 async for last in Follower(store, jobs).until_over():
