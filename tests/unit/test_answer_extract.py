@@ -80,6 +80,17 @@ async def test_headings_are_quoted_only_where_there_is_nothing_else() -> None:
     assert "hangs behind" in answer.citations[0].quotes[0].text
 
 
+async def test_a_sentence_that_asks_the_same_is_no_answer() -> None:
+    """A document that holds the question itself is nearest of all, and something else is quoted."""
+    guide = a_hit(a_passage("Ask it: where does the cellar key hang? Try this one first."))
+    handbook = a_hit(a_passage(HANDBOOK))
+
+    answer = await extracted(some_findings("Where does the cellar key hang?", guide, handbook), None)
+
+    assert "behind the kitchen door" in answer.text
+    assert "Ask it" not in answer.text
+
+
 async def test_what_is_read_is_bounded() -> None:
     """A hit of thousands of sentences costs no more than a few dozen, and the telling one is among them."""
     text = "Nothing is said here at all, truly. " * 3000 + "The cellar key hangs behind the door."

@@ -8,6 +8,7 @@ is bounded, so a question costs a few dozen short texts to embed, whatever was f
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
@@ -93,11 +94,18 @@ def _readable(findings: Findings) -> list[Sentence]:
     """The sentences worth a look: those that share most words with the question, where there are too many."""
     read = [each for at, hit in enumerate(findings.hits[:HITS_READ]) for each in _sentences(at, hit)]
     long = [each for each in read if len(each.text) >= CRUMB_CHARACTERS] or read
+    asked = _plain(findings.question)
+    # A sentence that says the question again is the nearest of all, and answers nothing.
+    long = [each for each in long if asked not in _plain(each.text)] or long
     if len(long) > SENTENCES_READ:
         words = content_words(findings.question)
         long.sort(key=lambda each: -coverage(words, each.text))
     once = {each.text: each for each in reversed(long[:SENTENCES_READ])}
     return list(reversed(once.values()))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _sentences(at: int, hit: Hit) -> list[Sentence]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -145,9 +146,10 @@ class Builder:
         wanted = {piece.key: piece for piece in pieces}
         known = await self._shop.catalogue.known_vectors(model, list(wanted))
         missing = [piece for key, piece in wanted.items() if key not in known]
-        async for vectors in self._shop.embedding.embed(missing):
-            found = [(missing[at].key, vector) for at, vector in vectors]
-            await self._shop.write(attempt.lease, partial(_keep_vectors, model=model, vectors=found))
+        async with aclosing(self._shop.embedding.embed(missing)) as batches:
+            async for vectors in batches:
+                found = [(missing[at].key, vector) for at, vector in vectors]
+                await self._shop.write(attempt.lease, partial(_keep_vectors, model=model, vectors=found))
 
 
 def _add_chunks(tx: Transaction, version: VersionId, model: str, chunks: list[NewChunk]) -> None:
