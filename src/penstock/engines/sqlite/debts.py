@@ -37,6 +37,11 @@ class SqliteDebts:
         self._db.execute(sql("debt_paid"), (debt.id,))
 
 
+def any_due(db: sqlite3.Connection, now: float) -> bool:
+    """Is there anything to take, of whatever kind?"""
+    return bool(db.execute(sql("debt_due"), (iso(now),)).fetchone()[0])
+
+
 def take(
     db: sqlite3.Connection, kinds: Sequence[DebtKind], owner: str, now: float, *, limit: int
 ) -> list[Debt]:
