@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ def remembered(db: sqlite3.Connection) -> list[tuple[object, ...]]:
     return [*turns, db.execute("SELECT claims FROM queue_claims").fetchone()]
 
 
+@pytest.mark.timeout(0)  # a sweep takes as long as its examples do
 @given(steps=steps, every=st.sampled_from([0, 1, 2, 3, 10]))
 def test_the_short_way_is_the_long_way(steps: list[Submit | Turn], every: int) -> None:
     """C6: both ways hand out the same jobs in the same order, and leave the same turns and counts behind."""
