@@ -109,9 +109,26 @@ class CatalogueMachine(RuleBasedStateMachine):
         known = self.model.setdefault(path, Kept(id=document.id))
         assert known.id == document.id
 
+    @rule(path=PATHS, texts=TEXTS)
+    def ingest(self, path: str, texts: tuple[str, ...]) -> None:
+        """The usual way: a version begun, written and published."""
+        self.admit(path)
+        self.build(path, texts, beside=False, whole=True)
+        self.publish(path, 0)
+
+    @precondition(lambda self: self.open is not None)
+    @rule(path=PATHS)
+    def rebuild(self, path: str) -> None:
+        """What readers see of a document, built beside."""
+        kept = self.model.get(path)
+        if kept is not None and self.answering in kept.current:
+            self.build(path, kept.current[self.answering][1], beside=True, whole=True)
+            self.publish(path, 0)
+
+    @precondition(lambda self: self.model)
     @rule(path=PATHS, texts=TEXTS, beside=st.booleans(), whole=st.booleans())
     def build(self, path: str, texts: tuple[str, ...], beside: bool, whole: bool) -> None:
-        """K5, K6: a version begun, all or but its first chunk written."""
+        """K5, K6: a version begun, all or but its first chunk written; the latest stands first."""
         kept = self.model.get(path)
         generation = self.open if beside else self.answering
         if kept is None or generation is None:
@@ -120,32 +137,28 @@ class CatalogueMachine(RuleBasedStateMachine):
         def work(tx: Transaction) -> VersionId:
             if whole:
                 return write_version(tx, kept.id, generation, texts).id
-            write_version_partly(tx, kept.id, generation, texts)
-            return tx.documents.begin(kept.id, generation, blob_of("\n".join(texts)), 100).id
+            return write_first(tx, kept.id, generation, texts)
 
         version = self.write(work)
-        kept.building = [each for each in kept.building if each.texts == texts and each.id != version] + [
-            Building(
-                version,
-                generation,
-                texts,
-                whole or len(texts) == 1 or any(b.id == version and b.whole for b in kept.building),
-            )
-        ]
+        whole = whole or len(texts) == 1 or any(each.id == version and each.whole for each in kept.building)
+        others = [each for each in kept.building if each.texts == texts and each.id != version]
+        kept.building = [Building(version, generation, texts, whole), *others]
 
-    @rule(path=PATHS, pick=st.integers(0, 2))
+    @precondition(lambda self: any(kept.building for kept in self.model.values()))
+    @rule(path=PATHS, pick=st.integers(0, 1))
     def publish(self, path: str, pick: int) -> None:
         """K4: only a complete version of a generation that is wanted becomes current."""
         kept = self.model.get(path)
         if kept is None or pick >= len(kept.building):
             return
         chosen = kept.building[pick]
+        possible = chosen.whole and chosen.generation in (self.answering, self.open)
         try:
             self.write(lambda tx: tx.documents.publish(chosen.id, chunks=len(chosen.texts)))
         except (Broken, Refused):
-            assert not chosen.whole or chosen.generation not in (self.answering, self.open)
+            assert not possible
             return
-        assert chosen.whole
+        assert possible
         kept.building.remove(chosen)
         kept.current[chosen.generation] = (chosen.id, chosen.texts)
 
@@ -225,13 +238,14 @@ class CatalogueMachine(RuleBasedStateMachine):
             assert len(leg) == len(expected)
 
 
-def write_version_partly(
+def write_first(
     tx: Transaction, document: DocumentId, generation: GenerationId, texts: tuple[str, ...]
-) -> None:
+) -> VersionId:
     """The first chunk of a version alone."""
     version = tx.documents.begin(document, generation, blob_of("\n".join(texts)), 100)
     tx.kept.keep_vectors(MODEL, [(text_key(texts[0]), vector_of(texts[0]))])
     tx.documents.add_chunks(version.id, MODEL, new_chunks(texts[:1]))
+    return version.id
 
 
 TestCatalogueMachine = CatalogueMachine.TestCase
