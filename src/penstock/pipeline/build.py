@@ -207,5 +207,6 @@ def _some(pieces: Iterator[tuple[Chunk, Piece]]) -> list[tuple[Chunk, Piece]]:
 
 
 def _new_chunk(parsed: Parsed, chunk: Chunk, piece: Piece) -> NewChunk:
-    lead = " > ".join((*((parsed.title,) if parsed.title else ()), *chunk.headings))
+    # Most often the title is the first heading; said twice it would count twice.
+    lead = " > ".join(dict.fromkeys(filter(None, (parsed.title, *chunk.headings))))
     return NewChunk(chunk=chunk, text=parsed.text[chunk.start : chunk.end], lead=lead, key=piece.key)
