@@ -88,8 +88,9 @@ class Task:
 class DoomedConnection:
     """Passes everything on to a connection, and looks at it."""
 
-    def __init__(self, db: sqlite3.Connection, doom: Doom) -> None:
+    def __init__(self, db: sqlite3.Connection, doom: Doom, act: Callable[[], None]) -> None:
         self._db = db
+        self._act = act
         self._doom = doom
         self._fatal = sql(EDGES[doom.edge]) if doom.edge else ""
         self._met = False
@@ -111,10 +112,10 @@ class DoomedConnection:
         self._left -= self._met
         now = self._met and self._left == 0
         if now and not self._doom.after:
-            _die()
+            self._act()
         found = self._db.execute(statement)
-        if now:
-            _die()
+        if now and self._doom.after:
+            self._act()
         return found
 
 
@@ -122,19 +123,22 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def doom_writers(doom: Doom) -> None:
-    """Every store this process opens from now on has a doomed writer."""
+def doom_writers(doom: Doom, act: Callable[[], None] = _die) -> None:
+    """Every store this process opens from now on has a doomed writer; `act` is what befalls it."""
 
     class DoomedWriter(Writer):
         def __init__(
             self, db: sqlite3.Connection, turnstile: Turnstile, path: str, committed: Callable[[], None]
         ) -> None:
-            super().__init__(cast(sqlite3.Connection, DoomedConnection(db, doom)), turnstile, path, committed)
+            super().__init__(
+                cast(sqlite3.Connection, DoomedConnection(db, doom, act)), turnstile, path, committed
+            )
 
     store.Writer = DoomedWriter  # type: ignore[attr-defined]  # the class is the seam
 
 
-async def _work(settings: Settings, handlers: str | None) -> None:
+async def work(settings: Settings, handlers: str | None) -> None:
+    """A worker process without a parent."""
     orders = Orders(settings=settings, worker=WorkerId(new_worker_id()), alone=False, handlers=handlers)
     await serve(orders, asyncio.Event())
 
@@ -156,7 +160,7 @@ def main() -> None:
         doom_writers(task.doom)
     match task.role:
         case "worker":
-            asyncio.run(_work(settings, task.handlers))
+            asyncio.run(work(settings, task.handlers))
         case "supervisor":
             run_supervisor(settings, handlers=HANDLERS)
         case "submit":

@@ -66,14 +66,14 @@ class FakeEndpoint:
 
 
 @contextmanager
-def fake_endpoint(*script: Reply) -> Iterator[FakeEndpoint]:
-    """A running server; every thread of it has ended at the end."""
+def fake_endpoint(*script: Reply, port: int = 0) -> Iterator[FakeEndpoint]:
+    """A running server, at any port unless one is named; every thread of it has ended at the end."""
     endpoint = FakeEndpoint(script=deque(script))
 
     class Handler(_Handler):
         fake = endpoint
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -11,6 +11,8 @@ import pytest
 from penstock.model.chunks import Piece, Vector
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
 from penstock.pipeline.embed import AHEAD_BATCHES, EmbeddingDesk
+from penstock.work.breaker import Breaker, BreakerRules
+from tests.support.clock import FakeClock
 
 
 class SlowEmbedder:
@@ -219,3 +221,21 @@ async def test_closing_tells_who_still_waits() -> None:
     with pytest.raises(Unavailable, match="closing"):
         await gathered(desk, pieces("b", 1))
     assert embedder.busy == 0
+
+
+async def test_an_endpoint_that_fails_is_left_alone() -> None:
+    """Behind an open breaker a caller is told at once, and the endpoint is not asked."""
+    embedder = SlowEmbedder(batch=1)
+    embedder.free()
+    embedder.faults = {"a0": Unavailable("down", code="ERR_EMBEDDER_DOWN")}
+    breaker = Breaker("the endpoint", FakeClock(), BreakerRules(min_samples=1))
+    desk = EmbeddingDesk(embedder, breaker)
+
+    told = []
+    for name in ("a", "b"):
+        with pytest.raises(Unavailable) as caught:
+            await gathered(desk, pieces(name, 1))
+        told.append(caught.value.code)
+
+    assert told == ["ERR_EMBEDDER_DOWN", "ERR_BREAKER_OPEN"]
+    assert embedder.asked == [["a0"]]

@@ -11,11 +11,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from penstock.model.chunks import Piece, Vector
 from penstock.model.errors import Exhausted, Fault, Unavailable
 from penstock.ports.embedder import Embedder
+from penstock.ports.guard import Guard
 
 AHEAD_BATCHES = 4
 """How many batches of one order may be in work or unread before it has to wait for its caller."""
@@ -57,8 +59,9 @@ _Batch = list[tuple[_Order, int, Piece]]
 class EmbeddingDesk:
     """Shares one embedder among callers in fair turns."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, guard: Guard | None = None) -> None:
         self._embedder = embedder
+        self._guard = guard
         self._orders: deque[_Order] = deque()
         self._calls: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -147,7 +150,8 @@ class EmbeddingDesk:
     async def _run(self, batch: _Batch) -> None:
         """Embed a batch and tell its callers; a text that is at fault itself fails alone."""
         try:
-            vectors = await self._embedder.embed([piece for _, _, piece in batch])
+            with nullcontext() if self._guard is None else self._guard.call():
+                vectors = await self._embedder.embed([piece for _, _, piece in batch])
         except (Unavailable, Exhausted) as fault:
             self._tell(batch, [fault] * len(batch))
         except Exception as error:

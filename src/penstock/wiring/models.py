@@ -12,6 +12,7 @@ from penstock.engines.system.clock import SystemClock
 from penstock.pipeline.embed import EmbeddingDesk
 from penstock.ports.answerer import Answerer
 from penstock.ports.embedder import Embedder, Tokenizer
+from penstock.ports.guard import Guard
 from penstock.settings import Settings
 
 
@@ -27,10 +28,10 @@ class Models:
 
 
 @asynccontextmanager
-async def open_models(settings: Settings) -> AsyncIterator[Models]:
-    """The models the settings name; let go at the end."""
+async def open_models(settings: Settings, guard: Guard | None = None) -> AsyncIterator[Models]:
+    """The models the settings name; let go at the end. The guard stands before what documents ask for."""
     tokenizer, embedder = _embedder(settings)
-    desk = EmbeddingDesk(embedder)
+    desk = EmbeddingDesk(embedder, guard)
     try:
         yield Models(tokenizer=tokenizer, embedder=embedder, embedding=desk)
     finally:

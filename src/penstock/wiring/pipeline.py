@@ -33,7 +33,11 @@ from penstock.wiring.models import open_models
 from penstock.wiring.parsers import open_parsers
 from penstock.wiring.store import Store
 from penstock.wiring.watching import folders_of
+from penstock.work.breaker import Breakers
 from penstock.work.handlers import Handlers, Run
+
+EMBEDDER = "the embedding endpoint"
+"""The dependency, as its breaker names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +49,14 @@ class Plant:
 
 
 @asynccontextmanager
-async def open_plant(settings: Settings, store: Store, owner: str) -> AsyncIterator[Plant]:
+async def open_plant(
+    settings: Settings, store: Store, owner: str, breakers: Breakers
+) -> AsyncIterator[Plant]:
     """Everything between a job and a searchable document; children and models are gone at the end."""
     async with AsyncExitStack() as stack:
         parser = await stack.enter_async_context(open_parsers(settings))
-        models = await stack.enter_async_context(open_models(settings))
+        guard = breakers.of(EMBEDDER) if settings.embedder.is_url else None
+        models = await stack.enter_async_context(open_models(settings, guard))
         blobs = DiskBlobs(settings.data / "blobs")
         await blobs.sweep()
         shop = Workshop(

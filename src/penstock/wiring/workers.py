@@ -98,7 +98,8 @@ async def _watching(settings: Settings, store: Store, *, wanted: bool) -> AsyncI
 async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
     """A child's whole life."""
     settings, clock, pace = orders.settings, SystemClock(), pace_of(orders.settings)
-    async with open_store(settings) as store, _equipped(orders, store) as (handlers, trades):
+    breakers = Breakers(clock, breaker_rules_of(settings))
+    async with open_store(settings) as store, _equipped(orders, store, breakers) as (handlers, trades):
         worker = Worker(
             store.queue,
             handlers,
@@ -106,7 +107,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
             concurrency=settings.worker.concurrency,
             clock=clock,
             pace=pace,
-            breakers=Breakers(clock, breaker_rules_of(settings)),
+            breakers=breakers,
             alone=orders.alone,
         )
         signals = 0
@@ -128,14 +129,16 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def _equipped(orders: Orders, store: Store) -> AsyncIterator[tuple[Handlers, tuple[Trade, ...]]]:
+async def _equipped(
+    orders: Orders, store: Store, breakers: Breakers
+) -> AsyncIterator[tuple[Handlers, tuple[Trade, ...]]]:
     """The handlers the orders name, or our own with all that goes with them."""
     if orders.handlers is not None:
         yield handlers_named(orders.handlers), ()
         return
     from penstock.wiring.pipeline import open_plant
 
-    async with open_plant(orders.settings, store, orders.worker) as plant:
+    async with open_plant(orders.settings, store, orders.worker, breakers) as plant:
         yield plant.handlers, (plant.payer,)
 
 
