@@ -1,7 +1,5 @@
 """The keys of fetching documents by URL."""
 
-
-
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
