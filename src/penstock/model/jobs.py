@@ -151,9 +151,8 @@ class Accepted(StrEnum):
     """A waiting job with the same key took over this intent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    """The answer to a submit: the id that now stands for the intent."""
+class Receipt(NamedTuple):
+    """The answer to a submit: the id that now stands for the intent. A tuple, as a bulk makes thousands."""
 
     job_id: JobId
     how: Accepted

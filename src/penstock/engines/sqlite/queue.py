@@ -72,7 +72,8 @@ class SqliteQueue:
             )
             return claiming.claim_any(db, asked)
 
-        taken = await self._store.change(work)
+        # Someone waits for an idle worker's claim; after a power cut the job would simply be waiting again.
+        taken = await self._store.change(work, durable=not idle)
         leased = taken.leased or Leased()  # nothing was chosen
         if leased.unfit:
             await self._store.change(
@@ -85,7 +86,7 @@ class SqliteQueue:
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases."""
         return await self._store.change(
-            lambda db: settling.extend(db, leases, self._clock.now(), self._rules)
+            lambda db: settling.extend(db, leases, self._clock.now(), self._rules), durable=False
         )
 
     async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
@@ -103,7 +104,7 @@ class SqliteQueue:
     async def progress(self, lease: Lease, progress: Progress) -> bool:
         """Keep how far a running job is."""
         return await self._store.change(
-            lambda db: settling.keep_progress(db, lease, progress, self._clock.now())
+            lambda db: settling.keep_progress(db, lease, progress, self._clock.now()), durable=False
         )
 
     async def beat(self, worker: WorkerId, *, concurrency: int) -> None:
@@ -119,7 +120,7 @@ class SqliteQueue:
         def work(db: sqlite3.Connection) -> None:
             db.execute(sql("beat"), {**known, "now": iso(self._clock.now())})
 
-        await self._store.change(work)
+        await self._store.change(work, durable=False)
 
     async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
         """Forget a worker and hand back what it still holds."""

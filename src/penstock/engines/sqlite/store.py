@@ -86,9 +86,15 @@ class SqliteStore:
 
         return await self._writer.write(run, timeout or self._patience, isolated=True)
 
-    async def change(self, work: Callable[[sqlite3.Connection], T], *, timeout: float | None = None) -> T:
-        """Run an engine's own statements in the next group commit."""
-        return await self._writer.write(work, timeout or self._patience)
+    async def change(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        *,
+        timeout: float | None = None,
+        durable: bool = True,
+    ) -> T:
+        """Run an engine's own statements in the next group commit; durable ones are then on disk."""
+        return await self._writer.write(work, timeout or self._patience, durable=durable)
 
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a read beside the writer, on what is committed."""

@@ -55,7 +55,7 @@ def submit(
     stamp = iso(now)
     batched = int(batch is not None)
     fresh = _insert_all(db, entries, stamp, batched)
-    receipts = []
+    receipts: list[Receipt] = []
     for entry in entries:
         if entry.job.id in fresh:
             fresh.discard(entry.job.id)  # the same job again in one list finds the first

@@ -3,6 +3,10 @@
 Each caller's work runs in a savepoint of its own, so one that raises takes nothing of its neighbours with it,
 and everyone is answered after the commit. The way not taken, a connection per caller, would pay one disk sync
 each.
+
+A group is on disk before it is answered, unless all its work can be lost in a power cut without harm: a beat,
+an idle worker's claim. Such a group is committed for every process to see, and reaches the disk with the next
+one that counts; see docs/decisions/0009.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ log = logging.getLogger("penstock.sqlite")
 T = TypeVar("T")
 GROUP_MAX = 512
 WAITING_MAX = 100_000
+FULL = 2
+"""SQLite's number for synchronous=FULL."""
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +39,7 @@ class _Request(Generic[T]):
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[T]
     isolated: bool
+    durable: bool
     result: T | None = None
     error: BaseException | None = None
 
@@ -60,6 +67,9 @@ class Writer:
         committed: Callable[[], None],
     ) -> None:
         self._db = db
+        self._full = db.execute("PRAGMA synchronous").fetchone()[0] == FULL
+        self._syncs = self._full
+        """Whether the next commit waits for the disk."""
         self._turnstile = turnstile
         self._path = path
         self._committed = committed
@@ -72,17 +82,22 @@ class Writer:
         self._thread.start()
 
     async def write(
-        self, work: Callable[[sqlite3.Connection], T], timeout: float, *, isolated: bool = False
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        timeout: float,
+        *,
+        isolated: bool = False,
+        durable: bool = True,
     ) -> T:
         """Run `work` in the next group; its result once the group is committed.
 
         Isolated work gets a savepoint. The engine's own verbs go without, which halves their cost; should one
         of them raise after it changed something, the group is rolled back and the others run again, each by
-        itself.
+        itself. Work that is not `durable` may be gone after a power cut.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        request = _Request(work=work, loop=loop, answer=answer, isolated=isolated)
+        request = _Request(work=work, loop=loop, answer=answer, isolated=isolated, durable=durable)
         with self._gate:
             if self._closing:
                 raise Unavailable("the database is closed", code="ERR_STORE_UNAVAILABLE")
@@ -137,6 +152,7 @@ class Writer:
         """False if one request spoilt the transaction for the others; it has its error, they have none."""
         self._turnstile.enter()
         try:
+            self._wait_for_disk(any(request.durable for request in group))
             self._db.execute("BEGIN IMMEDIATE")
             careful = len(group) > 1 and any(request.isolated for request in group)
             for request in group:
@@ -152,6 +168,12 @@ class Writer:
                     self._db.execute("ROLLBACK")
             self._turnstile.leave()
         return True
+
+    def _wait_for_disk(self, wanted: bool) -> None:
+        """Whether the commit to come is synced; a database set to less than full never changes."""
+        if self._full and wanted != self._syncs:
+            self._db.execute(f"PRAGMA synchronous = {'FULL' if wanted else 'NORMAL'}")
+            self._syncs = wanted
 
     def _run_one(self, request: _Request[Any], *, savepoint: bool) -> bool:
         """Run one caller's work; False if it failed and left changes that cannot be undone by themselves."""
