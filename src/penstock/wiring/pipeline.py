@@ -26,6 +26,7 @@ from penstock.pipeline.changes import Changes
 from penstock.pipeline.ingest import Ingest
 from penstock.pipeline.payer import Payer
 from penstock.pipeline.payments import Payments
+from penstock.pipeline.sweeper import Sweeper
 from penstock.pipeline.workshop import Workshop
 from penstock.ports.web import Fetcher
 from penstock.settings import Settings
@@ -34,6 +35,7 @@ from penstock.wiring.parsers import open_parsers
 from penstock.wiring.store import Store
 from penstock.wiring.watching import folders_of
 from penstock.work.breaker import Breakers
+from penstock.work.crew import Trade
 from penstock.work.handlers import Handlers, Run
 
 EMBEDDER = "the embedding endpoint"
@@ -42,10 +44,10 @@ EMBEDDER = "the embedding endpoint"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plant:
-    """What one worker process runs: handlers for jobs, a payer for debts."""
+    """What one worker process runs: handlers for jobs, and the trades that go with them."""
 
     handlers: Handlers
-    payer: Payer
+    trades: tuple[Trade, ...]
 
 
 @asynccontextmanager
@@ -69,7 +71,10 @@ async def open_plant(
             file_bytes_max=settings.limits.file_bytes,
             limits={name: each.limits for name, each in settings.collections.items()},
         )
-        yield Plant(handlers=handlers_of(settings, store, shop), payer=payer_of(settings, store, shop, owner))
+        yield Plant(
+            handlers=handlers_of(settings, store, shop),
+            trades=(payer_of(settings, store, shop, owner), Sweeper(store.catalogue, blobs, store.clock)),
+        )
 
 
 def fetcher_of(settings: Settings, shop: Workshop) -> Fetcher:

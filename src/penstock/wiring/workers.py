@@ -139,7 +139,7 @@ async def _equipped(
     from penstock.wiring.pipeline import open_plant
 
     async with open_plant(orders.settings, store, orders.worker, breakers) as plant:
-        yield plant.handlers, (plant.payer,)
+        yield plant.handlers, plant.trades
 
 
 async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:
