@@ -160,7 +160,7 @@ async def test_a_version_for_a_replaced_generation_is_not_published(store: Store
 
 
 async def test_a_debt_is_held_by_one_owner_at_a_time(store: Store, clock: FakeClock) -> None:
-    """K14: nobody else is given it for a minute; then it is due again, with one try more."""
+    """K14: nobody else is given it for ten seconds; then it is due again, with one try more."""
     await store.write(lambda tx: tx.debts.owe(NewDebt(kind=DebtKind.MOVE, about="/a")))
     await store.write(lambda tx: tx.debts.owe(NewDebt(kind=DebtKind.MOVE, about="/a")))
 

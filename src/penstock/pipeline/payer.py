@@ -2,7 +2,7 @@
 
 A debt is written in the transaction that makes it due, so a crash between a delete and its purge, or between
 an outcome and the move of its file, loses neither. Every worker process has a payer; a debt is held by one
-at a time and for a minute only, so one that dies is followed by another.
+at a time and for ten seconds only, so one that dies is followed by another.
 """
 
 from __future__ import annotations

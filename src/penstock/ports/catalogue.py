@@ -281,7 +281,7 @@ class Catalogue(Protocol):
         ...
 
     async def take_debts(self, kinds: Sequence[DebtKind], owner: str, *, limit: int = 10) -> list[Debt]:
-        """Due debts, held by this owner for a minute (K14)."""
+        """Due debts, held by this owner for ten seconds (K14)."""
         ...
 
     async def put_off(self, debt: Debt, reason: str, *, seconds: float) -> None:

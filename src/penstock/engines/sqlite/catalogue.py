@@ -145,7 +145,7 @@ class SqliteCatalogue:
         return await self._store.look(work)
 
     async def take_debts(self, kinds: Sequence[DebtKind], owner: str, *, limit: int = 10) -> list[Debt]:
-        """Due debts, held by this owner for a minute (K14)."""
+        """Due debts, held by this owner for ten seconds (K14)."""
         now = self._clock.now()
         if not await self._store.look(lambda db: debts.any_due(db, now)):
             return []  # nobody waits for the writer to learn that

@@ -14,7 +14,7 @@ from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
 from penstock.model.catalogue import Debt, DebtKind, NewDebt
 
-HOLD_SECONDS = 60.0
+HOLD_SECONDS = 10.0
 REASON_LENGTH_MAX = 1000
 
 
