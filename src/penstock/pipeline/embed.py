@@ -2,8 +2,9 @@
 
 The problem: a document of three chunks should not wait for one of three thousand, and the model should never
 wait between two documents. The idea: every caller's pieces lie in an order of its own, and as many calls as
-the embedder bears fill their batches from all orders in turn, a piece from each. What a batch brought is
-handed to its callers at once, so that they can keep it: whatever fails later, it is not embedded again.
+the embedder bears fill their batches from the orders in turn, as much of each as fits: what a document needs
+comes back in few batches, and each is one thing to keep. What a batch brought is handed to its callers at
+once: whatever fails later, it is not embedded again.
 """
 
 from __future__ import annotations
@@ -123,15 +124,15 @@ class EmbeddingDesk:
             self._calls = {other for other in self._calls if other is not call}
 
     def _take(self, idle: int) -> _Batch:
-        """The next batch: a piece from each order in turn, and an even share for all calls that idle."""
+        """The next batch: the orders in turn, and an even share for all calls that idle."""
         ready = [order for order in self._orders if self._room(order)]
         waiting = sum(min(len(order.waiting), self._room(order)) for order in ready)
         size = min(self._embedder.batch, -(-waiting // max(1, idle)))
         batch: _Batch = []
         while len(batch) < size and (order := self._turn()) is not None:
-            place, piece = order.waiting.popleft()
-            order.flying += 1
-            batch.append((order, place, piece))
+            count = min(size - len(batch), len(order.waiting), self._room(order))
+            batch += [(order, *order.waiting.popleft()) for _ in range(count)]
+            order.flying += count
         return batch
 
     def _turn(self) -> _Order | None:
