@@ -5,16 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import Plant
+from tests.support.processes import Plant, a_plant
 
 
 @pytest.fixture
 def plant(tmp_path: Path) -> Iterator[Plant]:
-    """A made data folder; at the end every process is gone, also those whose parents were killed."""
-    plant = Plant(tmp_path)
-    plant.make()
-    try:
+    with a_plant(tmp_path) as plant:
         yield plant
-    finally:
-        left = plant.close()
-    assert left == [], "processes were left over"

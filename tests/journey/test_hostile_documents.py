@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,16 +25,10 @@ MEMORY_ENDS = {"ERR_PARSE_MEMORY", "ERR_PARSE_TIMEOUT"}
 
 
 @pytest.fixture
-def papers(tmp_path: Path) -> Iterator[Papers]:
+def papers(plant: Plant) -> Papers:
     """A data folder whose parsers get little time and memory."""
-    plant = Plant(tmp_path)
-    plant.make()
     plant.choose(parser_memory="256MiB", parser_timeout="30s")
-    try:
-        yield Papers(plant)
-    finally:
-        left = plant.close()
-    assert left == [], "processes were left over"
+    return Papers(plant)
 
 
 def test_hostile_files_beside_good_ones(papers: Papers) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.papers import Desk, Papers
-from tests.support.processes import Plant, Started
+from tests.support.processes import Started, a_plant
 
 pytestmark = [pytest.mark.xdist_group("watched"), pytest.mark.timeout(400)]
 
@@ -84,27 +84,25 @@ class Running:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A worker that watches."""
-    plant = Plant(tmp_path_factory.mktemp("watched"))
-    plant.make()
-    try:
+    with a_plant(tmp_path_factory.mktemp("watched")) as plant:
         papers = Papers(plant)
-        chosen = "patterns: ['*.md'], ignore_patterns: ['draft*']"
-        lines = [
-            f"  {name}: {{sources: [{{path: {papers.folder / name}"
-            f"{', ' + chosen if name == 'chosen' else ''}}}]}}"
-            for name in NAMES
-        ]
         config = plant.folder / "penstock.yaml"
-        config.write_text("\n".join(["collections:", *lines, ""]), encoding="utf-8")
+        config.write_text(declared(papers.folder), encoding="utf-8")
         for name in NAMES:
             (papers.folder / name).mkdir()
-        (papers.folder / "only_read" / "deep").mkdir()
         papers.write("only_read/deep/cats.md", CATS + "Only read.\n")
         plant.choose(config=str(config))
         yield Running(papers)
-    finally:
-        left = plant.close()
-    assert left == [], "processes were left over"
+
+
+def declared(folder: Path) -> str:
+    """The collections, each with its folder; one chooses among its files."""
+    chosen = "patterns: ['*.md'], ignore_patterns: ['draft*']"
+    lines = [
+        f"  {name}: {{sources: [{{path: {folder / name}{', ' + chosen if name == 'chosen' else ''}}}]}}"
+        for name in NAMES
+    ]
+    return "\n".join(["collections:", *lines, ""])
 
 
 @pytest.fixture

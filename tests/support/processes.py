@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -376,6 +376,18 @@ class Plant:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         return left
+
+
+@contextmanager
+def a_plant(folder: Path) -> Iterator[Plant]:
+    """A made data folder; at the end every process is gone, also those whose parents were killed."""
+    plant = Plant(folder)
+    plant.make()
+    try:
+        yield plant
+    finally:
+        left = plant.close()
+    assert left == [], "processes were left over"
 
 
 def _having(name: str, value: str) -> Iterator[psutil.Process]:
