@@ -5,7 +5,7 @@ parser, every vector by model and text, every chunk by version and ordinal. An a
 walks the same road and finds most of it done; nothing of it is seen by readers before the last step.
 
     captured ──▶ begin ──▶ parse ──▶ split ──▶ embed what is new ──▶ chunks ──▶ publish
-                 (write)   (write)             (a write a batch)    (writes)    (one write)
+                 (write)   (write)             (a write a batch)    (all in one write, if they are few)
 """
 
 from __future__ import annotations
@@ -57,6 +57,15 @@ class Begun:
     targets: tuple[tuple[Generation, Version], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """The last chunks of a version, written together with its flip, and how many there are in all."""
+
+    version: VersionId
+    chunks: list[NewChunk]
+    total: int
+
+
 class Builder:
     """Makes captured bytes searchable."""
 
@@ -68,33 +77,39 @@ class Builder:
         begun = await self._shop.write(attempt.lease, lambda tx: _begin(tx, attempt, captured, options))
         if begun is None:
             return
-        parsed = await self._parse(attempt, begun, captured, options)
-        self._shop.limits_of(attempt.lease).check_pages(len(parsed.pages))
+        parsed, anew = await self._parse(attempt, captured, options)
         stage = await self._shop.write(
-            attempt.lease, lambda tx: _to_ingest(tx, attempt, begun, parsed, options)
+            attempt.lease, lambda tx: _to_ingest(tx, attempt, begun, parsed, anew, options)
         )
-        counts = [
+        rests = [
             await self._index(attempt, parsed, generation, version) for generation, version in begun.targets
         ]
+        model = self._shop.embedding.model
 
         def publish(tx: Transaction) -> None:
-            for (_, version), chunks in zip(begun.targets, counts, strict=True):
-                tx.documents.publish(version.id, chunks=chunks)
+            for rest in rests:
+                tx.documents.add_chunks(rest.version, model, rest.chunks)
+                tx.documents.publish(rest.version, chunks=rest.total)
             tx.kept.note_file(begun.document.id, mark=options.mark, root=options.root)
             tx.stages.finish(attempt.lease, stage)
 
         await self._shop.write(attempt.lease, publish)
 
-    async def _parse(self, attempt: Attempt, begun: Begun, captured: Captured, options: Options) -> Parsed:
+    async def _parse(
+        self, attempt: Attempt, captured: Captured, options: Options
+    ) -> tuple[Parsed, KeptParse | None]:
+        """The document's text, and the parse to keep if it was made just now."""
+        limits = self._shop.limits_of(attempt.lease)
         key = parse_key(captured.name, options)
         kept = await self._shop.catalogue.parse_of(captured.blob, key)
         if kept is not None:
-            return await self._read(kept.result)
+            parsed = await self._read(kept.result)
+            limits.check_pages(len(parsed.pages))
+            return parsed, None
         parsed = await self._parse_anew(captured, options)
+        limits.check_pages(len(parsed.pages))
         blob = await self._shop.blobs.put_bytes(encode_parsed(parsed))
-        found = KeptParse(blob=captured.blob, parser=key, result=BlobId(blob.hash))
-        await self._shop.write(attempt.lease, lambda tx: tx.kept.keep_parse(found))
-        return parsed
+        return parsed, KeptParse(blob=captured.blob, parser=key, result=BlobId(blob.hash))
 
     async def _parse_anew(self, captured: Captured, options: Options) -> Parsed:
         """Parse; a file on which the parser dies gets one more try in a fresh child, then it is poison."""
@@ -118,8 +133,10 @@ class Builder:
         with file:
             return decode_parsed(await asyncio.to_thread(file.read))
 
-    async def _index(self, attempt: Attempt, parsed: Parsed, generation: Generation, version: Version) -> int:
-        """Write all chunks of the version, each with its vector; how many there are."""
+    async def _index(
+        self, attempt: Attempt, parsed: Parsed, generation: Generation, version: Version
+    ) -> Rest:
+        """Write the chunks of the version, each with its vector, but for the last few."""
         recipe = Recipe.from_json(generation.recipe_json)
         model = self._shop.embedding.model
         if recipe.model != model:
@@ -129,19 +146,23 @@ class Builder:
                 code="ERR_CONFIGURATION",
             )
         pieces = split(parsed, recipe, self._shop.tokenizer)
-        written = 0
-        while portion := await asyncio.to_thread(_some, pieces):
+        total = 0
+        while True:
+            portion = await asyncio.to_thread(_some, pieces)
             await self._embed(attempt, [piece for _, piece in portion])
             chunks = [_new_chunk(parsed, chunk, piece) for chunk, piece in portion]
+            total += len(portion)
+            if len(portion) < PORTION:
+                return Rest(version=version.id, chunks=chunks, total=total)
             await self._shop.write(
                 attempt.lease, partial(_add_chunks, version=version.id, model=model, chunks=chunks)
             )
-            written += len(portion)
             await attempt.progress(portion[-1][0].end, len(parsed.text))
-        return written
 
     async def _embed(self, attempt: Attempt, pieces: list[Piece]) -> None:
         """See to it that every piece has its vector; each batch is kept as soon as it is there."""
+        if not pieces:
+            return
         model = self._shop.embedding.model
         wanted = {piece.key: piece for piece in pieces}
         known = await self._shop.catalogue.known_vectors(model, list(wanted))
@@ -189,7 +210,16 @@ def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Optio
     return None
 
 
-def _to_ingest(tx: Transaction, attempt: Attempt, begun: Begun, parsed: Parsed, options: Options) -> StageId:
+def _to_ingest(
+    tx: Transaction,
+    attempt: Attempt,
+    begun: Begun,
+    parsed: Parsed,
+    anew: KeptParse | None,
+    options: Options,
+) -> StageId:
+    if anew is not None:
+        tx.kept.keep_parse(anew)
     kept = json.loads(begun.document.metadata_json) if options.preserve_metadata else {}
     tx.documents.describe(
         begun.document.id,
