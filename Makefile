@@ -12,7 +12,7 @@ SHELL := /bin/sh
 # Python reads and writes UTF-8 whatever the caller's locale is.
 export PYTHONUTF8 := 1
 
-.PHONY: help install dev run test lint format format-check types imports pytest crash sweep bench bench-retrieval lock clean
+.PHONY: help install dev run test lint format format-check types imports pytest crash sweep bench bench-ingest bench-retrieval lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -97,6 +97,9 @@ sweep: dev ## property and contract tests with many more examples
 
 bench: .venv-bench/stamp-bench ## measure the queue beside its peers
 	.venv-bench/bin/python -m bench.queue $(ARGS)
+
+bench-ingest: .venv-bench/stamp-bench ## measure ingesting beside its bare work and its peers
+	.venv-bench/bin/python -m bench.ingest --write docs/explanation/ingest-performance.md $(ARGS)
 
 bench-retrieval: dev ## measure how well and how fast search finds (PENSTOCK_BENCH_DATA names the collections)
 	$(BIN)/python -m bench.retrieval --write docs/explanation/retrieval.md $(ARGS)

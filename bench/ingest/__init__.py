@@ -1,0 +1,1 @@
+"""Ingesting, measured from files to searchable chunks, beside its bare work and its peers."""
