@@ -18,7 +18,7 @@ from penstock.pipeline.workshop import Workshop
 from penstock.ports.clock import Clock
 from penstock.ports.database import Transaction
 
-SPARE_SECONDS = 5.0
+SPARE_SECONDS = 2.0
 """Bytes captured so lately may be about to be used."""
 PORTION = 200
 REBUILD_LOOK_SECONDS = 2.0
