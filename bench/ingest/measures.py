@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -28,6 +29,10 @@ class Ingested:
     again: float
     cpu: float
     """Processor seconds of the worker's processes during the first."""
+    command: float
+    """Processor seconds of the command that handed in and waited."""
+    others: float
+    """Processor seconds other programs took meanwhile; a machine at rest shows next to none."""
     peak: trees.Peak
 
 
@@ -83,9 +88,11 @@ def ingest(scratch: Path, folder: Path, documents: int) -> Ingested:
     with plant.worker() as worker, trees.watched(worker.pid) as peak:
         plant.ingest(few)
         cold, before = time.monotonic() - begin, plant.chunks()
-        used = trees.processor_seconds(worker.pid)
+        used, command, machine = _spent(worker.pid)
         first = plant.ingest(folder)
-        used = trees.processor_seconds(worker.pid) - used
+        used, command, machine = (
+            after - since for after, since in zip(_spent(worker.pid), (used, command, machine), strict=True)
+        )
         found = plant.documents() - 4
         again = plant.ingest(folder)
     if found != documents:
@@ -97,8 +104,16 @@ def ingest(scratch: Path, folder: Path, documents: int) -> Ingested:
         first=first,
         again=again,
         cpu=used,
+        command=command,
+        others=machine - used - command,
         peak=peak,
     )
+
+
+def _spent(worker: int) -> tuple[float, float, float]:
+    """Processor seconds so far: of the worker's tree, of commands that have ended, of the whole machine."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return trees.processor_seconds(worker), ended.ru_utime + ended.ru_stime, trees.machine_seconds()
 
 
 def bare(scratch: Path, folder: Path) -> Bare:

@@ -74,6 +74,12 @@ def processor_seconds(pid: int) -> float:
     return total
 
 
+def machine_seconds() -> float:
+    """What all programs of the machine have used, and what its host took from it."""
+    times = psutil.cpu_times()
+    return float(times.user + times.nice + times.system + times.irq + times.softirq + times.steal)
+
+
 def kill(pid: int) -> None:
     """SIGKILL for the whole tree, its top held still first so that it starts nothing anew."""
     with contextlib.suppress(ProcessLookupError):
