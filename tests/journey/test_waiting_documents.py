@@ -119,6 +119,27 @@ def test_every_waiting_document_says_why(papers: Papers, embeddings: Embeddings)
     assert worker.stop() == 0
 
 
+def test_what_is_held_back_by_rule_says_so(papers: Papers, embeddings: Embeddings) -> None:
+    """Stuck, silent: a tenant at its limit and a paused collection are named, not left to be guessed."""
+    papers.plant.choose(worker_concurrency="4", worker_tenant_limit="1")
+    embeddings.gate.clear()
+    worker = papers.worker()
+    papers.submit(papers.write("first.md", CATS))
+    assert embeddings.held.wait(PATIENCE)
+    (second,) = papers.submit(papers.write("second.md", CATS + "Second.\n"))
+    limited = status(papers, second)
+    papers.run("queue", "pause", "--collection", COLLECTION)
+    paused = status(papers, second)
+    papers.run("queue", "resume", "--collection", COLLECTION)
+    embeddings.gate.set()
+    papers.rest(worker, PATIENCE)
+
+    assert "its limit is 1" in limited["why"]
+    assert f"paused: collection {COLLECTION}" in paused["why"]
+    papers.assert_all_is_well(["first.md", "second.md"])
+    assert worker.stop() == 0
+
+
 def test_all_that_failed_is_tried_again_and_only_the_rest_is_done(
     papers: Papers, embeddings: Embeddings
 ) -> None:
