@@ -175,7 +175,7 @@ def page(found: Found, verdicts: Sequence[Verdict], seconds: float) -> str:
         "folder; the time is that of the whole command, the worker warm.",
         "- Bare: the same readers, splitter, model and SQL statements in one process, "
         "without queue, stages, events, blobs, child processes or commits of single documents.",
-        f"- Ours and the bare work are taken in turns, {len(found.turns)} times; the best of each counts.",
+        f"- Ours and the bare work are taken in turns, {len(found.turns)} of each; the best counts.",
         *(f"- {name}: {way}." for name, way in peers.WAYS.items()),
         "- Peers read with our readers, cut to the same count of tokens, embed with our model on all cores, "
         "and write to a plain SQLite table.",
