@@ -151,8 +151,6 @@ def ours_killed(scratch: Path, folder: Path, documents: int, texts: int) -> Surv
     found = plant.documents()
     with plant.worker():
         ours.until("all jobs have ended", lambda: not plant.unfinished())
-        # What was still being looked for when the kill came is found by handing the folder in again.
-        plant.ingest(folder)
     return Survived(
         documents=documents,
         found=found,
