@@ -90,7 +90,7 @@ pytest: dev ## run the tests (ARGS=... adds arguments)
 	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
 
 crash: dev ## the long crash campaign
-	$(BIN)/pytest -m crash_full tests/crash $(ARGS)
+	$(BIN)/pytest -m crash_full tests/crash tests/journey $(ARGS)
 
 sweep: dev ## property and contract tests with many more examples
 	PENSTOCK_SWEEP=1 $(BIN)/pytest tests/property tests/contract $(ARGS)
