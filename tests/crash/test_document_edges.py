@@ -1,6 +1,7 @@
 """kill -9 exactly before and after every durable edge of a document's way; after a restart all is well."""
 
 import signal
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,12 @@ from tests.support.processes import Plant
 KILLED = -signal.SIGKILL
 FIRST = "# Cats\n\nCats sleep for sixteen hours a day.\n\n# Dogs\n\nDogs sleep for twelve.\n"
 SECOND = FIRST.replace("twelve", "eleven")
+
+
+def in_the_campaign(*edges: str) -> list[Any]:
+    """Edges that another test here dies at already: `make crash` dies at them here too."""
+    return [pytest.param(edge, marks=pytest.mark.crash_full) for edge in edges]
+
 
 both_sides = pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 
@@ -41,7 +48,9 @@ def test_a_first_ingest_killed_at_an_edge(papers: Papers, edge: str, after: bool
 
 
 @both_sides
-@pytest.mark.parametrize("edge", ["begin", "keep vectors", "publish", "take debts", "purge", "pay"])
+@pytest.mark.parametrize(
+    "edge", [*in_the_campaign("begin", "keep vectors"), "publish", "take debts", "purge", "pay"]
+)
 def test_an_update_killed_at_an_edge(papers: Papers, edge: str, after: bool) -> None:
     """Readers see the old version or the new one, whole; in the end the new one alone, nothing of the old."""
     path = papers.write("cats.md", FIRST)
@@ -63,7 +72,7 @@ def test_an_update_killed_at_an_edge(papers: Papers, edge: str, after: bool) -> 
 
 
 @both_sides
-@pytest.mark.parametrize("edge", ["hide", "purge", "pay"])
+@pytest.mark.parametrize("edge", ["hide", *in_the_campaign("purge", "pay")])
 def test_a_delete_killed_at_an_edge(papers: Papers, edge: str, after: bool) -> None:
     """A deleted document is gone from every answer at the commit, and nothing of its bytes is left."""
     path = papers.write("cats.md", FIRST)
