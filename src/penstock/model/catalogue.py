@@ -10,7 +10,6 @@ nothing else; so the flip of a version, a delete and the swap of a generation ar
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -243,8 +242,3 @@ class Debt:
 def content_identity(text: str) -> str:
     """What a text given directly is known by."""
     return f"sha256:{sha256(text.encode()).hexdigest()}"
-
-
-def point_id(document: DocumentId, blob: BlobId, recipe_key: str, ordinal: int) -> str:
-    """The id of a chunk's vector: the same bytes under the same recipe always give the same ids."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"penstock:{document}:{blob}:{recipe_key}:{ordinal}"))

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 
-from penstock.model.catalogue import Document, Stage
+from penstock.model.catalogue import Stage
 from penstock.model.errors import ErrorClass, ErrorReport
 from penstock.model.jobs import Job
 from penstock.model.states import State
@@ -106,13 +105,6 @@ def error_record(job: Job, *, filename: str) -> dict[str, object]:
         "suggestions": list(error.suggestions),
         "traceback": "",
     }
-
-
-def filename_of(job: Job, document: Document | None, path: str | None) -> str:
-    """What people call the document."""
-    if document is not None:
-        return document.name
-    return PurePosixPath(path).name if path else job.id
 
 
 _TYPES: tuple[tuple[str, str], ...] = (
