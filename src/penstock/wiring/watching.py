@@ -51,6 +51,8 @@ class _Watch:
                     await self._look()
                 except Fault as fault:
                     log.warning("cannot look for collections: %s", fault.message)
+                except OSError as error:
+                    log.warning("cannot make the folders of the collections: %s", error)
                 await asyncio.sleep(LOOK_SECONDS)
         finally:
             for task in self._tasks.values():
@@ -103,11 +105,11 @@ class _Watch:
 
     async def _follow(self, collection: Collection, source: Source) -> None:
         """Watch one folder, beginning anew when something goes wrong."""
-        for folder in folders_of(self._settings).all(collection.name):
-            await DiskMover().sweep(folder)
         sources = Sources(source, DiskWatcher(self._store.clock), self._admission, self._store.catalogue)
         while True:
             try:
+                for folder in folders_of(self._settings).all(collection.name):
+                    await DiskMover().sweep(folder)
                 await sources.run(LOCAL_WORKSPACE, collection.id)
             except Fault as fault:
                 log.warning("cannot watch %s: %s", source.root, fault.message)
