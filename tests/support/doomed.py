@@ -20,6 +20,7 @@ from typing import Any, cast
 import msgspec
 
 from penstock.engines.sqlite import store
+from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.turnstile import Turnstile
 from penstock.engines.sqlite.writer import Writer
@@ -126,15 +127,19 @@ def _die() -> None:
 def doom_writers(doom: Doom, act: Callable[[], None] = _die) -> None:
     """Every store this process opens from now on has a doomed writer; `act` is what befalls it."""
 
-    class DoomedWriter(Writer):
-        def __init__(
-            self, db: sqlite3.Connection, turnstile: Turnstile, path: str, committed: Callable[[], None]
-        ) -> None:
-            super().__init__(
-                cast(sqlite3.Connection, DoomedConnection(db, doom, act)), turnstile, path, committed
-            )
+    def doomed(db: sqlite3.Connection) -> sqlite3.Connection:
+        return cast(sqlite3.Connection, DoomedConnection(db, doom, act))
 
-    store.Writer = DoomedWriter  # type: ignore[attr-defined]  # the class is the seam
+    class DoomedWriter(Writer):
+        def __init__(self, db: sqlite3.Connection, *others: Any) -> None:
+            super().__init__(doomed(db), *others)
+
+    class DoomedShortcut(Shortcut):
+        def __init__(self, db: sqlite3.Connection, turnstile: Turnstile) -> None:
+            super().__init__(doomed(db), turnstile)
+
+    store.Writer = DoomedWriter  # type: ignore[attr-defined,assignment]  # the classes are the seams
+    store.Shortcut = DoomedShortcut  # type: ignore[attr-defined]
 
 
 async def work(settings: Settings, handlers: str | None) -> None:

@@ -142,7 +142,7 @@ async def test_a_written_function_runs_once(store: SqliteStore) -> None:
     assert await store.desk.find(calls[0][0].job_id) is not None
 
 
-@pytest.mark.parametrize("name", ["line.lock", "turn.lock"])
+@pytest.mark.parametrize("name", ["place-4.lock", "turn.lock"])
 async def test_a_lock_file_that_cannot_be_opened_is_a_fault(tmp_path: Path, name: str) -> None:
     """Who opens the store hears of it as of any other trouble with the folder."""
     (tmp_path / "run" / name).mkdir(parents=True)

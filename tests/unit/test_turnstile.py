@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -123,7 +123,7 @@ def test_who_gives_up_the_turn_comes_after_who_waits(tmp_path: Path) -> None:
 
         waiting = threading.Thread(target=wait_in_line)
         waiting.start()
-        wait_until_taken(tmp_path, "line")
+        wait_until_taken(tmp_path, "place-1")
         greedy.leave()
         greedy.enter()
         order.append("greedy")
@@ -131,6 +131,44 @@ def test_who_gives_up_the_turn_comes_after_who_waits(tmp_path: Path) -> None:
         waiting.join(10.0)
 
     assert order == ["patient", "greedy"]
+
+
+def test_those_who_wait_are_served_in_the_order_they_came(tmp_path: Path) -> None:
+    """As many as the line has places for."""
+    names = ["place-1", "place-2", "place-3", "place-4"]
+    order: list[str] = []
+    with turnstile(tmp_path) as holder, ExitStack() as stack:
+        waiting = [stack.enter_context(turnstile(tmp_path)) for _ in names]
+        holder.enter()
+
+        def wait_in_line(mine: Turnstile, name: str) -> None:
+            mine.enter()
+            order.append(name)
+            mine.leave()
+
+        threads = [
+            threading.Thread(target=wait_in_line, args=pair) for pair in zip(waiting, names, strict=True)
+        ]
+        for thread, name in zip(threads, names, strict=True):
+            thread.start()
+            wait_until_taken(tmp_path, name)
+        holder.leave()
+        for thread in threads:
+            thread.join(10.0)
+
+    assert order == names
+
+
+def test_who_wants_it_soon_or_not_at_all_goes_without(tmp_path: Path) -> None:
+    """A turn that does not come is not waited for, and no place in the line is kept."""
+    with turnstile(tmp_path) as holder, turnstile(tmp_path) as hurried:
+        holder.enter()
+
+        assert not hurried.enter_soon()
+        assert not is_taken(tmp_path, "place-1")
+        holder.leave()
+        assert hurried.enter_soon()
+        assert is_taken(tmp_path, "turn")
 
 
 def test_a_holder_that_hangs_costs_patience_only(tmp_path: Path) -> None:
@@ -145,7 +183,7 @@ def test_a_holder_that_hangs_costs_patience_only(tmp_path: Path) -> None:
         assert 0.2 <= waited < 2.0
 
 
-def test_patience_is_one_for_both_locks(tmp_path: Path) -> None:
+def test_patience_is_one_for_all_locks(tmp_path: Path) -> None:
     """Behind a waiter that hangs as well, the wait is still no longer than one patience."""
     with (
         turnstile(tmp_path) as hanging,
@@ -155,7 +193,7 @@ def test_patience_is_one_for_both_locks(tmp_path: Path) -> None:
         hanging.enter()
         waiting = threading.Thread(target=waiter.enter)
         waiting.start()
-        wait_until_taken(tmp_path, "line")
+        wait_until_taken(tmp_path, "place-1")
 
         started_at = time.monotonic()
         last.enter()
@@ -183,7 +221,7 @@ def test_the_place_in_line_is_free_again_once_the_turn_is_had(tmp_path: Path) ->
     with turnstile(tmp_path) as holder:
         holder.enter()
 
-        assert (is_taken(tmp_path, "line"), is_taken(tmp_path, "turn")) == (False, True)
+        assert (is_taken(tmp_path, "place-1"), is_taken(tmp_path, "turn")) == (False, True)
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])

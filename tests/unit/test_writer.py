@@ -39,7 +39,11 @@ class Desk:
             else None
         )
         self.writer = Writer(
-            self._connection(busy_seconds), Turnstile(folder), str(self.path), self._after_commit
+            self._connection(busy_seconds),
+            Turnstile(folder),
+            str(self.path),
+            lambda: None,
+            self._after_commit,
         )
 
     def notes(self) -> list[str]:

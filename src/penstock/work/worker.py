@@ -84,6 +84,8 @@ class Worker:
         self._ended: list[tuple[Lease, Outcome]] = []
         self._settling: set[asyncio.Task[None]] = set()
         self._unsettled: dict[Attempt, Lease] = {}
+        self._arrived = False
+        """The queue said that jobs may have come, or been put off."""
         self._room = asyncio.Event()
         self._busy = asyncio.Event()
         """Set while something runs; may stay so a moment longer."""
@@ -192,6 +194,11 @@ class Worker:
         idle = not self._runs and not self._unsettled
         wanted = 1 if self._alone else min(free, max(1, self.concurrency // 2))
         leases = await self._queue.claim(self.id, wanted, idle=idle)
+        if (
+            self._arrived
+        ):  # told only now: who comes first must not wait for those who look after delayed jobs
+            self._arrived = False
+            self.news()
         if self._stopping.is_set():
             return self._give_back(leases)
         for lease in leases:
@@ -216,10 +223,8 @@ class Worker:
     async def _wait_for_news(self) -> None:
         """Until something may have arrived, the worker is stopped, or it is time to look all the same."""
         for _ in range(QUIET_TURNS):
-            arrived = await self._arrives()
-            if arrived:
-                self.news()
-            if arrived or self._stopping.is_set():
+            self._arrived = await self._arrives()
+            if self._arrived or self._stopping.is_set():
                 return
             self.ticked = self._clock.steady()
 

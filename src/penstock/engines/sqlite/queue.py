@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 import sqlite3
+import threading
 from collections.abc import Sequence
 
 from penstock.engines.sqlite import claiming, minding, settling, submitting
@@ -53,11 +54,14 @@ class SqliteQueue:
         The rows are read as values on this loop while the writing thread leases them and waits for the disk.
         """
         loop = asyncio.get_running_loop()
+        here = threading.get_ident()
 
         def read(taken: Taken) -> None:
             taken.leased = leases_of(taken, worker)
 
         def chosen(taken: Taken) -> None:
+            if threading.get_ident() == here:
+                return read(taken)
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for the answer
                 loop.call_soon_threadsafe(read, taken)
 
@@ -73,7 +77,7 @@ class SqliteQueue:
             return claiming.claim_any(db, asked)
 
         # Someone waits for an idle worker's claim; after a power cut the job would simply be waiting again.
-        taken = await self._store.change(work, durable=not idle)
+        taken = await self._store.change(work, durable=not idle, swift=idle)
         leased = taken.leased or Leased()  # nothing was chosen
         if leased.unfit:
             await self._store.change(

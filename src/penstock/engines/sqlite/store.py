@@ -19,6 +19,7 @@ from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.index import SqliteIndex
 from penstock.engines.sqlite.queue import SqliteQueue
+from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, seconds
 from penstock.engines.sqlite.transaction import SqliteTransaction
@@ -61,12 +62,13 @@ class SqliteStore:
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="penstock-reader")
-        turns = turnstiles(run, 2)  # first: only they may find the folder unusable
+        turns = turnstiles(run, 3)  # first: only they may find the folder unusable
         self._bell = Doorbell(run, opened(), poll_seconds)
         self._checkpointer = Checkpointer(opened(), turns[0], path)
         writing = opened()
         writing.execute(f"PRAGMA wal_autocheckpoint = {PAGES}")
-        self._writer = Writer(writing, turns[1], str(path), self._committed)
+        self._writer = Writer(writing, turns[1], str(path), self._committing, self._checkpointer.look)
+        self._shortcut = Shortcut(opened(), turns[2])
         self.queue = SqliteQueue(self)
         self.desk = SqliteDesk(self)
         self.batches = self.desk
@@ -92,8 +94,16 @@ class SqliteStore:
         *,
         timeout: float | None = None,
         durable: bool = True,
+        swift: bool = False,
     ) -> T:
-        """Run an engine's own statements in the next group commit; durable ones are then on disk."""
+        """Run an engine's own statements in the next group commit; durable ones are then on disk.
+
+        Swift work is short, not durable, and its caller has nothing else to do: it is done here and now if
+        it can be.
+        """
+        if swift and (done := self._shortcut.attempt(work)) is not None:
+            self._checkpointer.look()
+            return done[0]
         return await self._writer.write(work, timeout or self._patience, durable=durable)
 
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -143,6 +153,7 @@ class SqliteStore:
         self._let_go()
 
     def _let_go(self) -> None:
+        self._shortcut.close()
         self._checkpointer.close()
         self._readers.shutdown()
         for db in self._connections:
@@ -169,8 +180,8 @@ class SqliteStore:
             self._connections.append(found)
         return found
 
-    def _committed(self) -> None:
-        self._checkpointer.look()
+    def _committing(self) -> None:
+        """Ring while the disk is at it: who wakes up then finds the turn taken, and next the news."""
         if self._news:
             self._news = False
             self._bell.ring()

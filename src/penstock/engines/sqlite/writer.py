@@ -64,6 +64,7 @@ class Writer:
         db: sqlite3.Connection,
         turnstile: Turnstile,
         path: str,
+        committing: Callable[[], None],
         committed: Callable[[], None],
     ) -> None:
         self._db = db
@@ -72,6 +73,8 @@ class Writer:
         """Whether the next commit waits for the disk."""
         self._turnstile = turnstile
         self._path = path
+        self._committing = committing
+        """Called with the turn in hand, just before a commit; the commit may still fail."""
         self._committed = committed
         self._requests: SimpleQueue[_Request[Any] | None] = SimpleQueue()
         """None stands at its end, once there is one."""
@@ -158,6 +161,7 @@ class Writer:
             for request in group:
                 if not self._run_one(request, savepoint=careful):
                     return False
+            self._tell(self._committing)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             for request in group:
@@ -202,11 +206,14 @@ class Writer:
         fault.__cause__ = error
         return fault
 
-    def _answer(self, group: list[_Request[Any]]) -> None:
+    def _tell(self, hook: Callable[[], None]) -> None:
         try:
-            self._committed()
-        except Exception:  # the commit stands; its callers must hear of it whatever the bell does
-            log.exception("after a commit")
+            hook()
+        except Exception:  # the commit counts; its callers must hear of it whatever the bell does
+            log.exception("beside a commit")
+
+    def _answer(self, group: list[_Request[Any]]) -> None:
+        self._tell(self._committed)
         for loop in {request.loop for request in group}:
             mine = [request for request in group if request.loop is loop]
             with contextlib.suppress(RuntimeError):  # that loop is closed: nobody is left to tell
