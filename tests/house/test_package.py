@@ -54,11 +54,13 @@ def test_wheel_offers_the_command_and_the_licence(wheel: Path) -> None:
 
 
 def test_pinned_runtime_is_what_the_package_asks_for() -> None:
-    """requirements/run.in and pyproject.toml name the same dependencies."""
+    """requirements/run.in and pyproject.toml name the same dependencies, those of the extras included."""
     lines = (TOP / "requirements" / "run.in").read_text(encoding="utf-8").splitlines()
     asked = {line.strip() for line in lines if line.strip() and not line.startswith("#")}
 
-    assert asked == set(project()["project"]["dependencies"])
+    extras = project()["project"].get("optional-dependencies", {}).values()
+
+    assert asked == {*project()["project"]["dependencies"], *(line for extra in extras for line in extra)}
 
 
 @pytest.mark.parametrize("name", ["run", "build", "dev", "bench"])
