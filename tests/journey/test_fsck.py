@@ -81,6 +81,21 @@ def test_what_disagrees_is_found_and_mended(
     assert len(program.rows()) == (3 if told & MENDED_BY_A_JOB else 2)
 
 
+def test_what_a_failure_left_half_built_is_told_until_somebody_owes_its_purge(
+    program: Program, data: Path
+) -> None:
+    """A version with chunks that no job is at work on is told, unless its purge is owed."""
+    by_hand(
+        data,
+        "UPDATE documents SET state = 'error' WHERE state = 'ingested'",
+        "UPDATE versions SET state = 'building'",
+    )
+
+    assert flaws(program) == ["version_unfinished"]
+    assert flaws(program, "--repair", code=0) == ["version_unfinished"]
+    assert flaws(program, code=0) == []
+
+
 def test_a_document_without_a_job_gets_one(program: Program, data: Path) -> None:
     """A waiting document whose job was removed is submitted again, once."""
     by_hand(

@@ -35,6 +35,7 @@ class Flaw(StrEnum):
     CHUNK_ORPHANS = "chunk_orphans"
     WORDS = "words"
     VERSION_UNPURGED = "version_unpurged"
+    VERSION_UNFINISHED = "version_unfinished"
     DOCUMENT_UNPURGED = "document_unpurged"
     GENERATION_UNPURGED = "generation_unpurged"
     DOCUMENT_VERSIONLESS = "document_versionless"
@@ -53,6 +54,7 @@ MEANINGS: dict[Flaw, str] = {
     Flaw.CHUNK_ORPHANS: "Chunks belong to no version; mended by removing them.",
     Flaw.WORDS: "The words of a collection are not those of its chunks; mended by making them anew.",
     Flaw.VERSION_UNPURGED: "An old version is neither needed nor owed a purge; mended by owing it.",
+    Flaw.VERSION_UNFINISHED: "A version nobody builds any more holds chunks; mended by owing their purge.",
     Flaw.DOCUMENT_UNPURGED: "A deleted document is owed no purge; mended by owing it.",
     Flaw.GENERATION_UNPURGED: "An old index is neither used nor owed a purge; mended by owing it.",
     Flaw.DOCUMENT_VERSIONLESS: "An ingested document has no current version; mended by building it anew.",

@@ -10,7 +10,7 @@ K3   A reader sees current versions of documents that are not hidden in answerin
 K4   `publish` makes a complete version current and its predecessor gone in one step; an incomplete one,
      one of a hidden document, or one whose bytes are not the latest begun is refused.
 K5   Beginning a version of the same bytes in the same generation again takes up the one being built;
-     beginning other bytes makes the unfinished one gone.
+     beginning other bytes, or finding the current ones again, makes the unfinished one gone.
 K6   Chunks are written once per ordinal; writing one again changes nothing.
 K7   `hide` takes a document out of every answer at once and owes its purge; it keeps nothing visible.
 K8   A rename changes identity and name alone: version, chunks and vectors stay.
@@ -23,6 +23,7 @@ K13  A generation answers from its swap on; before, only its builders see it. It
      document of the collection that is not hidden has its current version in it.
 K14  A debt is paid by one owner at a time, again and again until it is paid; owing it twice is owing it once.
 K15  A purge leaves nothing of what it purges: no chunk, no words, no version, no vector no other chunk uses.
+     Of a version whose job failed for good chunks and words go; bytes and vectors stay for another try.
 K16  What belongs to another workspace is not there.
 """
 

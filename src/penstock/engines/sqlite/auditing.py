@@ -145,6 +145,10 @@ _CHECKS: dict[Flaw, tuple[str, Callable[[Sequence[object]], str]]] = {
         "audit_version_unpurged",
         lambda row: f"{row[2] or 'no document'}: version {row[0]} is gone and nobody purges it",
     ),
+    Flaw.VERSION_UNFINISHED: (
+        "audit_version_unfinished",
+        lambda row: f"{row[2] or 'no document'}: version {row[0]} is left half built and nobody purges it",
+    ),
     Flaw.DOCUMENT_UNPURGED: (
         "audit_document_unpurged",
         lambda row: f"{row[1]} is deleted and nobody purges it",
@@ -207,6 +211,7 @@ _REPAIRS: dict[Flaw, Callable[[sqlite3.Connection, str, float], int]] = {
     Flaw.CHUNK_ORPHANS: _remove_orphans,
     Flaw.WORDS: _words_again,
     Flaw.VERSION_UNPURGED: _owe(DebtKind.PURGE_VERSION),
+    Flaw.VERSION_UNFINISHED: _owe(DebtKind.PURGE_VERSION),
     Flaw.DOCUMENT_UNPURGED: _owe(DebtKind.PURGE_DOCUMENT),
     Flaw.GENERATION_UNPURGED: _owe(DebtKind.PURGE_GENERATION),
     Flaw.STAGE_LOST: _end_stage,

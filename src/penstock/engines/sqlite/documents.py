@@ -78,8 +78,7 @@ class SqliteDocuments:
             "size": size,
             "now": iso(self._now),
         }
-        for (outdated,) in self._db.execute(sql("version_outdated"), where).fetchall():
-            self._owe(DebtKind.PURGE_VERSION, outdated)
+        self._outdate(number, blob)
         row = self._db.execute(sql("version_take_up"), where).fetchone()
         if row is None:
             row = (*self._db.execute(sql("version_add"), where).fetchone(), blob, VersionState.BUILDING, 0)
@@ -138,11 +137,13 @@ class SqliteDocuments:
         self._move_on(number, DocumentState.INGESTED)
 
     def touch(self, document: DocumentId) -> None:
-        """An ingest found nothing new: the document is ingested as it stands."""
+        """An ingest found nothing new: the document is ingested as it stands (K5)."""
         found = self._known(document)
         if found.version is None:
             raise Broken(f"document {document} has no current version to be ingested with")
-        self._move_on(self._number(document), DocumentState.INGESTED)
+        number = self._number(document)
+        self._outdate(number, found.blob)
+        self._move_on(number, DocumentState.INGESTED)
 
     def rename(self, document: DocumentId, identity: str, name: str) -> None:
         """Move it (K8); a document that has that identity already is hidden first."""
@@ -200,6 +201,12 @@ class SqliteDocuments:
     def _move_on(self, number: int, state: DocumentState) -> None:
         where = {"number": number, "state": state, "now": iso(self._now)}
         self._db.execute(sql("document_state"), where)
+
+    def _outdate(self, number: int, blob: BlobId | None) -> None:
+        """Unfinished versions of other bytes than these will not be finished."""
+        where = {"document": number, "blob": blob}
+        for (outdated,) in self._db.execute(sql("version_outdated"), where).fetchall():
+            self._owe(DebtKind.PURGE_VERSION, outdated)
 
     def _owe(self, kind: DebtKind, about: object) -> None:
         self._debts.owe(NewDebt(kind=kind, about=str(about)))

@@ -65,9 +65,12 @@ def sweep(db: sqlite3.Connection, now: float, *, limit: int) -> int:
 
 def _purge_version(db: sqlite3.Connection, version: int, portion: Portion) -> bool:
     row = db.execute(sql("purge_version"), (version,)).fetchone()
-    if row is None or row[1] != VersionState.GONE:
+    if row is None or row[1] == VersionState.CURRENT:
         return True
-    return _empty(db, version, GenerationId(row[0]), portion)
+    generation, state, at_work = row
+    if state == VersionState.GONE:
+        return _empty(db, version, GenerationId(generation), portion)
+    return bool(at_work) or _clear(db, version, GenerationId(generation), portion)
 
 
 def _purge_document(db: sqlite3.Connection, document: str, portion: Portion) -> bool:
@@ -125,6 +128,23 @@ def _empty(db: sqlite3.Connection, version: int, words_in: GenerationId | None, 
     for (blob,) in db.execute(sql("version_remove"), (version,)).fetchall():
         db.execute(sql("parse_remove"), (blob,))
     portion.take(1)
+    return True
+
+
+def _clear(db: sqlite3.Connection, version: int, generation: GenerationId, portion: Portion) -> bool:
+    """Take the chunks and words of a version that will not be finished.
+
+    Its bytes stay for whoever tries again, and its vectors as long as unused ones are: both are paid for.
+    """
+    rows = db.execute(sql("purge_chunks"), (version, portion.left)).fetchall()
+    if rows:
+        chunk_ids = json.dumps([row[0] for row in rows])
+        words.remove(db, generation, chunk_ids)
+        db.execute(sql("chunk_remove"), (chunk_ids,))
+        portion.take(len(rows))
+    if portion.spent:
+        return False
+    db.execute(sql("version_emptied"), (version,))
     return True
 
 
