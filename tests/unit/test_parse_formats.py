@@ -77,6 +77,19 @@ def test_pdf_cut_short_and_taken_for_what_is_left() -> None:
     assert any("damaged" in note for note in parsed.notes)
 
 
+@pytest.mark.parametrize("title", [b"<FEFFD80000480069>", b"<FEFF00480069DC00>"])
+def test_half_a_character_in_a_title_costs_no_more_than_itself(title: bytes) -> None:
+    """The file's title and its bookmarks may hold broken UTF-16; its pages are read all the same."""
+    data = simple_pdf([["Hello world."]], bookmarks=[(title, 0)], title=title)
+
+    parsed = read_bytes(data, "a.pdf")
+
+    assert pages_of(parsed) == ["Hello world."]
+    assert parsed.title is not None
+    assert parsed.title.strip("\ufffd") == "Hi"
+    assert [heading.title for heading in parsed.headings] == [parsed.title]
+
+
 def test_plain_text_with_form_feeds_has_pages() -> None:
     """Reports of old part their pages with form feeds."""
     parsed = read_bytes(b"first\n\fsecond\n\f\n", "rfc.txt")

@@ -44,8 +44,13 @@ FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiE
 CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
 
 
-def simple_pdf(pages: Sequence[Sequence[str]], *, bookmarks: Sequence[tuple[str, int]] = ()) -> bytes:
-    """A sound file with these lines on these pages; a bookmark is a title and a page index."""
+def simple_pdf(
+    pages: Sequence[Sequence[str]], *, bookmarks: Sequence[tuple[str | bytes, int]] = (), title: bytes = b""
+) -> bytes:
+    """A sound file with these lines on these pages; a bookmark is a title and a page index.
+
+    Titles of bytes are written as they are, in the file's own notation.
+    """
     objects: dict[int, bytes] = {1: CATALOG, 3: FONT}
     number = 4
     kids: list[int] = []
@@ -58,11 +63,11 @@ def simple_pdf(pages: Sequence[Sequence[str]], *, bookmarks: Sequence[tuple[str,
     trailer = b""
     if bookmarks:
         objects[1] = b"<< /Type /Catalog /Pages 2 0 R /Outlines %d 0 R >>" % number
-        for offset, (title, index) in enumerate(bookmarks):
+        for offset, (words, index) in enumerate(bookmarks):
             own = number + 1 + offset
             following = b"/Next %d 0 R" % (own + 1) if offset + 1 < len(bookmarks) else b""
-            objects[own] = b"<< /Title (%s) /Parent %d 0 R /Dest [%d 0 R /Fit] %s >>" % (
-                title.encode("latin-1"),
+            objects[own] = b"<< /Title %s /Parent %d 0 R /Dest [%d 0 R /Fit] %s >>" % (
+                words if isinstance(words, bytes) else b"(%s)" % words.encode("latin-1"),
                 number,
                 kids[index],
                 following,
@@ -72,6 +77,10 @@ def simple_pdf(pages: Sequence[Sequence[str]], *, bookmarks: Sequence[tuple[str,
             number + len(bookmarks),
             len(bookmarks),
         )
+    if title:
+        about = max(objects) + 1
+        objects[about] = b"<< /Title %s >>" % title
+        trailer = b"/Info %d 0 R" % about
     return pdf_of(dict(sorted(objects.items())), trailer=trailer)
 
 

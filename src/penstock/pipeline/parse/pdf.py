@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
 import pdf_oxide
@@ -158,7 +158,7 @@ def _outline(document: pypdfium2.PdfDocument) -> Outline:
                 break
             target = mark.get_dest()
             index = target.get_index() if target else None
-            title = one_line(clean(mark.get_title()))
+            title = one_line(clean(_words(mark.get_title)))
             if index is not None and title:
                 found[index].append((mark.level + 1, title))
     except pypdfium2.PdfiumError:
@@ -167,8 +167,15 @@ def _outline(document: pypdfium2.PdfDocument) -> Outline:
 
 
 def _title(document: pypdfium2.PdfDocument) -> str | None:
-    title = document.get_metadata_value("Title")
-    return title.strip() or None
+    return _words(lambda: document.get_metadata_value("Title")).strip() or None
+
+
+def _words(ask: Callable[[], str]) -> str:
+    """A title as PDFium gives it; half a character in it is replaced, since the text is worth more."""
+    try:
+        return ask()
+    except UnicodeDecodeError as error:
+        return error.object.decode("utf-16-le", errors="replace")
 
 
 def _second_reader(file: BinaryIO) -> pdf_oxide.PdfDocument:
