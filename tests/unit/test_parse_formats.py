@@ -77,6 +77,22 @@ def test_pdf_cut_short_and_taken_for_what_is_left() -> None:
     assert any("damaged" in note for note in parsed.notes)
 
 
+def test_a_bookmark_stands_at_the_line_of_its_title() -> None:
+    """Not at the same words in a sentence above it; a title may be numbered and run over two lines."""
+    page = ["The results and the long way to", "them are told below.", "2. Results", "They are good."]
+    page += ["The long way", "to them", "It was long."]
+    marks = [("Results", 0), ("the long way to them", 0), ("Nowhere", 0)]
+
+    parsed = read_bytes(simple_pdf([page], bookmarks=marks), "a.pdf")
+
+    lines = [(one.title, parsed.text[one.start :].split("\n")[0]) for one in parsed.headings]
+    assert lines == [
+        ("Nowhere", "The results and the long way to"),
+        ("Results", "2. Results"),
+        ("the long way to them", "The long way"),
+    ]
+
+
 @pytest.mark.parametrize("title", [b"<FEFFD80000480069>", b"<FEFF00480069DC00>"])
 def test_half_a_character_in_a_title_costs_no_more_than_itself(title: bytes) -> None:
     """The file's title and its bookmarks may hold broken UTF-16; its pages are read all the same."""

@@ -9,6 +9,7 @@ cannot load does not go there: where a page is missing, the second reader gives 
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
@@ -20,12 +21,14 @@ import pypdfium2.raw as pdfium
 from penstock.model.errors import Refused
 from penstock.pipeline.parse.cleaning import clean, one_line
 from penstock.pipeline.parse.damage import Damaged
-from penstock.pipeline.parse.manuscript import Manuscript
+from penstock.pipeline.parse.manuscript import TITLE_CHARS_MAX, Manuscript
 
 WINDOW_PAGES = 200
 OUTLINE_MAX = 10_000
 OUTLINE_DEPTH_MAX = 6
 BOOKMARKS_PER_PAGE_MAX = 200
+BOOKMARK_LOOK_CHARS = 100_000
+"""How much of a page is searched for the titles of its bookmarks."""
 LISTED_MAX = 12
 END_OF_LINE_HYPHEN = "\ufffe"
 """What PDFium puts in place of a hyphen that only parted a word at the end of a line."""
@@ -116,14 +119,25 @@ class _Pages:
             self._manuscript.write(text + "\n\n")
 
     def _mark_headings(self, index: int, text: str, start: int) -> None:
-        lowered = text.lower()
-        comparable = len(lowered) == len(text)  # a few letters grow when they are made small
-        found = []
-        for level, title in self._outline.get(index, [])[:BOOKMARKS_PER_PAGE_MAX]:
-            at = lowered.find(title.lower()) if comparable else text.find(title)
-            found.append((start + max(at, 0), level, title))
+        found = [
+            (start + _place_of(title, text), level, title)
+            for level, title in self._outline.get(index, [])[:BOOKMARKS_PER_PAGE_MAX]
+        ]
         for at, level, title in sorted(found, key=lambda each: each[0]):
             self._manuscript.mark(level, title, at)
+
+
+def _place_of(title: str, text: str) -> int:
+    """Where the line of a bookmark's title starts on its page; the page's start if it is not found there.
+
+    A title may run over several lines and have a number before it. The same words inside a sentence are that
+    sentence's own: they count only where no line consists of the title.
+    """
+    words = r"\s+".join(map(re.escape, title.split()))
+    look = text[:BOOKMARK_LOOK_CHARS]
+    line = re.compile(rf"^[^\S\n]*(?:\S{{1,12}}[^\S\n]+)?{words}[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
+    found = line.search(look) or re.search(words, look, re.IGNORECASE)
+    return 0 if found is None else look.rfind("\n", 0, found.start()) + 1
 
 
 def _open(file: BinaryIO) -> pypdfium2.PdfDocument:
@@ -158,7 +172,7 @@ def _outline(document: pypdfium2.PdfDocument) -> Outline:
                 break
             target = mark.get_dest()
             index = target.get_index() if target else None
-            title = one_line(clean(_words(mark.get_title)))
+            title = one_line(clean(_words(mark.get_title)))[:TITLE_CHARS_MAX].strip()
             if index is not None and title:
                 found[index].append((mark.level + 1, title))
     except pypdfium2.PdfiumError:
