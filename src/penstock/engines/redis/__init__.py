@@ -1,0 +1,1 @@
+"""The queue on Redis or Valkey: the client, and what is asked of the server."""
