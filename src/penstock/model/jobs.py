@@ -52,7 +52,7 @@ TIME_MAX = 253_402_300_799.0
 """The last second of the year 9999: what every store can hold."""
 COUNT_LIMIT = (1 << 63) - 1
 """The largest whole number every store can hold."""
-_JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
+JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -114,7 +114,7 @@ class NewJob:
         _check_name(self.tenant, "tenant", "ERR_TENANT_INVALID")
         _check_name(self.collection, "collection", "ERR_COLLECTION_INVALID")
         _check_name(self.branch, "branch", "ERR_PAYLOAD_INVALID")
-        if not _JOB_ID.fullmatch(self.id):
+        if not JOB_ID.fullmatch(self.id):
             raise Refused(
                 f"job id {self.id[:40]!r} may hold letters, digits and . _ : -, 200 at most",
                 code="ERR_JOB_ID_INVALID",

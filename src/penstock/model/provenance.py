@@ -1,0 +1,83 @@
+"""What a message said beyond its job, kept in the job's metadata under `message`.
+
+The job hash shows it, spans continue its trace, and what we do not understand is kept for whoever does.
+Reading is lenient, as with options: a row written by hand may say nothing of it, or something else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a job came from, in its submitter's own words."""
+
+    filename: str | None = None
+    submitted_at: float | None = None
+    """When the submitter says it was submitted, in seconds since the epoch."""
+    submitted_by: str | None = None
+    retry_count: int = 0
+    """Retries that were spent before the message came to us."""
+    reindex: bool = False
+    """The collection is to be built anew beside the one that answers."""
+    trace_id: str | None = None
+    span_id: str | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Fields nobody documented, as they came."""
+
+    def as_metadata(self) -> dict[str, object]:
+        """As part of a job's metadata; what is at its default is left out."""
+        told: dict[str, object] = {
+            name: value
+            for name in (
+                "filename",
+                "submitted_at",
+                "submitted_by",
+                "retry_count",
+                "reindex",
+                "trace_id",
+                "span_id",
+            )
+            if (value := getattr(self, name))
+        }
+        if self.extra:
+            told["extra"] = dict(self.extra)
+        return {"message": told} if told else {}
+
+
+def provenance_of(metadata: Mapping[str, object] | str) -> Provenance:
+    """What a job's metadata says of its message; what is not there, or of another kind, is left open."""
+    told = _object(_read(metadata).get("message"))
+    at, retries = told.get("submitted_at"), told.get("retry_count")
+    return Provenance(
+        filename=_text(told.get("filename")),
+        submitted_at=float(at) if isinstance(at, int | float) and not isinstance(at, bool) else None,
+        submitted_by=_text(told.get("submitted_by")),
+        retry_count=retries if isinstance(retries, int) and not isinstance(retries, bool) else 0,
+        reindex=told.get("reindex") is True,
+        trace_id=_text(told.get("trace_id")),
+        span_id=_text(told.get("span_id")),
+        extra=_object(told.get("extra")),
+    )
+
+
+def _read(metadata: Mapping[str, object] | str) -> Mapping[str, object]:
+    if not isinstance(metadata, str):
+        return metadata
+    if metadata == "{}":
+        return {}
+    try:
+        return _object(json.loads(metadata))
+    except ValueError:
+        return {}
+
+
+def _object(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
