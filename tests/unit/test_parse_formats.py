@@ -151,6 +151,34 @@ def test_word_document() -> None:
     assert parsed.pages == ()
 
 
+def test_word_text_box_and_its_paragraph_keep_their_own_styles() -> None:
+    """A box with a heading makes no heading of the paragraph it hangs in, and takes none away."""
+
+    def with_box(style: str, box: str, words: str) -> str:
+        inside = f"<w:r><w:pict><w:txbxContent>{box}</w:txbxContent></w:pict></w:r>"
+        return paragraph(words, style=style).replace("<w:r>", f"{inside}<w:r>", 1)
+
+    body = with_box("Body", paragraph("Boxed", style="Heading1"), "Plain words.")
+    body += with_box("Heading1", paragraph("A box."), "Chapter")
+
+    parsed = read_bytes(docx(body), "a.docx")
+
+    assert parsed.text == "Boxed\n\nPlain words.\n\nA box.\n\nChapter\n\n"
+    assert headings_of(parsed) == [(1, "Boxed"), (1, "Chapter")]
+
+
+def test_word_style_before_a_tracked_change_is_not_the_style() -> None:
+    """A paragraph that once was a heading is none; a level that is no number of the outline is none."""
+    was = '<w:pPr><w:pPrChange><w:pPr><w:pStyle w:val="Heading1"/></w:pPr></w:pPrChange></w:pPr>'
+    odd = f'<w:pPr><w:outlineLvl w:val="000{"9" * 5000}"/></w:pPr>'
+    body = "".join(f"<w:p>{each}<w:r><w:t>Words.</w:t></w:r></w:p>" for each in (was, odd))
+
+    parsed = read_bytes(docx(body), "a.docx")
+
+    assert parsed.headings == ()
+    assert parsed.text == "Words.\n\nWords.\n\n"
+
+
 def test_presentation() -> None:
     """Slides in the order of the show, titles as headings, notes with their slide, no slide numbers."""
     slides = [("First", ["one", "two"]), ("", []), ("Third", ["x"])]

@@ -7,6 +7,7 @@ none. Deleted text, field codes and the second copy of text boxes stay out.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from penstock.pipeline.parse.archives import Archive
@@ -27,6 +28,7 @@ _HEADING_NAME = re.compile(r"heading (\d)", re.IGNORECASE)
 _SILENT = frozenset({"w:moveFrom", "w:del", "mc:Fallback", "w:instrText", "w:rPrChange", "w:pPrChange"})
 _BREAKS = {"w:tab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-", "w:softHyphen": ""}
 TITLE_LEVEL = 1
+NO_LEVEL = 99
 
 
 def write_docx(file: BinaryIO, manuscript: Manuscript) -> None:
@@ -61,8 +63,8 @@ def _heading_levels(archive: Archive, named: dict[str, tuple[str, str]]) -> dict
             style = attributes.get("w:styleId", "")
         elif name == "w:basedOn":
             stands_on[style] = value
-        elif name == "w:outlineLvl" and value.isdecimal():
-            own[style] = int(value[:3]) + 1
+        elif name == "w:outlineLvl":
+            own[style] = _level(value) or NO_LEVEL
         elif name == "w:name":
             heading = _HEADING_NAME.fullmatch(value.strip())
             if heading:
@@ -79,12 +81,26 @@ def _heading_levels(archive: Archive, named: dict[str, tuple[str, str]]) -> dict
     return {name: level for name in {*own, *stands_on} if (level := _inherited(name, own, stands_on)) <= 6}
 
 
+def _level(value: str) -> int:
+    """The level of a heading from its number in the outline; 0 for what is none."""
+    return int(value) + 1 if len(value) == 1 and value in "012345" else 0
+
+
 def _inherited(style: str, own: dict[str, int], stands_on: dict[str, str]) -> int:
     for _ in range(10):
         if style in own:
             return own[style]
         style = stands_on.get(style, "")
-    return 99
+    return NO_LEVEL
+
+
+@dataclass(slots=True, kw_only=True)
+class _Paragraph:
+    """A paragraph being read: its text so far, its level as a heading, whether it is an item of a list."""
+
+    runs: list[str] = field(default_factory=list)
+    level: int = 0
+    listed: bool = False
 
 
 class _Table:
@@ -101,10 +117,8 @@ class _Body(Handler):
     def __init__(self, levels: dict[str, int], manuscript: Manuscript) -> None:
         self._levels = levels
         self._manuscript = manuscript
-        self._runs: list[list[str]] = []
-        """The text of each open paragraph: a text box has paragraphs inside a paragraph."""
-        self._level = 0
-        self._listed = False
+        self._open: list[_Paragraph] = []
+        """A text box has paragraphs inside a paragraph."""
         self._tables: list[_Table] = []
         self._silent = 0
         self._in_text = False
@@ -112,32 +126,30 @@ class _Body(Handler):
     def start(self, name: str, attributes: Attributes) -> None:
         if name in _SILENT:
             self._silent += 1
+        elif self._silent:
+            return  # what a paragraph was before a change is not what it is
         elif name == "w:t":
             self._in_text = True
         elif name == "w:p":
-            self._runs.append([])
-            self._level, self._listed = 0, False
-        elif name == "w:pStyle":
-            self._level = self._levels.get(attributes.get("w:val", ""), self._level)
-        elif name == "w:outlineLvl":
-            value = attributes.get("w:val", "")
-            self._level = int(value) + 1 if value.isdecimal() and int(value[:3]) < 6 else 0
-        elif name == "w:numPr":
-            self._listed = True
+            self._open.append(_Paragraph())
         elif name == "w:tbl":
             self._tables.append(_Table())
         elif name == "w:sym":
             self._add("\u2022")
         elif name in _BREAKS:
             self._add(_BREAKS[name])
+        elif self._open:
+            self._describe(self._open[-1], name, attributes.get("w:val", ""))
 
     def end(self, name: str) -> None:
         if name in _SILENT:
             self._silent -= 1
+        elif self._silent:
+            return
         elif name == "w:t":
             self._in_text = False
-        elif name == "w:p" and self._runs:
-            self._end_paragraph("".join(self._runs.pop()))
+        elif name == "w:p" and self._open:
+            self._end_paragraph(self._open.pop())
         elif self._tables and name in ("w:tc", "w:tr", "w:tbl"):
             self._end_of_table(name)
 
@@ -145,20 +157,29 @@ class _Body(Handler):
         if self._in_text:
             self._add(text)
 
-    def _add(self, text: str) -> None:
-        if self._runs and not self._silent:
-            self._runs[-1].append(text)
+    def _describe(self, paragraph: _Paragraph, name: str, value: str) -> None:
+        if name == "w:pStyle":
+            paragraph.level = self._levels.get(value, paragraph.level)
+        elif name == "w:outlineLvl":
+            paragraph.level = _level(value)
+        elif name == "w:numPr":
+            paragraph.listed = True
 
-    def _end_paragraph(self, text: str) -> None:
+    def _add(self, text: str) -> None:
+        if self._open and not self._silent:
+            self._open[-1].runs.append(text)
+
+    def _end_paragraph(self, paragraph: _Paragraph) -> None:
+        text = "".join(paragraph.runs)
         if not text.strip():
             return
         if self._tables:
             self._tables[-1].cell.append(one_line(clean(text)))
-        elif self._level:
-            if self._manuscript.title is None and self._level == 1:
+        elif paragraph.level:
+            if self._manuscript.title is None and paragraph.level == 1:
                 self._manuscript.title = one_line(clean(text))
-            self._manuscript.heading(self._level, text)
-        elif self._listed:
+            self._manuscript.heading(paragraph.level, text)
+        elif paragraph.listed:
             self._manuscript.block("- " + text.strip())
         else:
             self._manuscript.block(text, end="\n\n")
