@@ -1,0 +1,65 @@
+"""Formats made of a zip archive: what is odd in one is told in its own words, and ends no parser."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+
+import pytest
+
+from penstock.model.errors import Refused
+from penstock.pipeline.parse import archives
+from tests.support.files.packages import docx, docx_parts, epub_parts, packed, paragraph
+from tests.support.parsing import read_bytes
+
+
+def refusal(data: bytes, name: str) -> Refused:
+    with pytest.raises(Refused) as caught:
+        read_bytes(data, name)
+    return caught.value
+
+
+def with_method(archive: bytes, method: int) -> bytes:
+    """The same archive with every member's way of packing declared as another."""
+    data = bytearray(archive)
+    for magic, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        at = data.find(magic)
+        while at >= 0:
+            struct.pack_into("<H", data, at + offset, method)
+            at = data.find(magic, at + 4)
+    return bytes(data)
+
+
+def packed_by_lzma_and_broken() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as archive:
+        for name, part in docx_parts(paragraph("Words and words. " * 500)).items():
+            archive.writestr(name, part)
+    data = bytearray(out.getvalue())
+    start = data.find(b"word/document.xml") + len("word/document.xml") + 20
+    data[start : start + 40] = bytes(value ^ 0x5A for value in data[start : start + 40])
+    return bytes(data)
+
+
+def test_a_way_of_packing_nobody_knows_is_no_password() -> None:
+    """Deflate64, which some archivers choose, is told as what it is."""
+    refused = refusal(with_method(docx(paragraph("Words.")), 9), "a.docx")
+
+    assert refused.code == "ERR_DOCX_INVALID"
+    assert "compression" in refused.message
+
+
+def test_damage_in_any_way_of_packing_is_damage() -> None:
+    """Each packer has errors of its own; none of them is a crash."""
+    assert refusal(packed_by_lzma_and_broken(), "a.docx").code == "ERR_DOCX_INVALID"
+
+
+def test_a_chapter_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads that a book unpacks to too much reads which part of it does."""
+    monkeypatch.setattr(archives, "PART_BYTES_MAX", 1000)
+
+    refused = refusal(packed(epub_parts(["<p>Short.</p>", f"<p>{'long ' * 300}</p>"])), "a.epub")
+
+    assert refused.code == "ERR_ARCHIVE_BOMB"
+    assert "c 1.xhtml" in refused.message
