@@ -10,7 +10,7 @@ import pytest
 
 from penstock.model.errors import Refused
 from penstock.pipeline.parse import archives
-from tests.support.files.packages import docx, docx_parts, epub_parts, packed, paragraph
+from tests.support.files.packages import docx, docx_parts, epub_parts, packed, paragraph, xlsx_parts
 from tests.support.parsing import read_bytes
 
 
@@ -63,3 +63,43 @@ def test_a_chapter_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert refused.code == "ERR_ARCHIVE_BOMB"
     assert "c 1.xhtml" in refused.message
+
+
+@pytest.mark.parametrize("encoding", ["bogus", "shift_jis"])
+def test_xml_in_an_encoding_nobody_reads_is_damage(encoding: str) -> None:
+    """An encoding that is unknown, or that expat does not take, is told and ends no parser."""
+    prolog = f'<?xml version="1.0" encoding="{encoding}"?>'
+
+    refused = refusal(packed(docx_parts(paragraph("Words."), prolog=prolog)), "a.docx")
+
+    assert refused.code == "ERR_DOCX_INVALID"
+    assert "encoding" in refused.message
+
+
+@pytest.mark.parametrize("place", ["00000000000099", "0" * 5000, "1", "-1", "x", ""])
+def test_a_cell_that_names_no_text_is_damage(place: str) -> None:
+    """However the number of the text is written."""
+    rows = f'<row><c r="A1" t="s"><v>{place}</v></c></row>'
+
+    assert refusal(packed(xlsx_parts({"S": rows}, shared=["one"])), "a.xlsx").code == "ERR_XLSX_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("since_1904", "value", "shown"),
+    [
+        (False, "2958465", "9999-12-31"),
+        (False, "2958466", "2958466"),
+        (True, "2958000", "2958000"),
+        (False, "-1", "-1"),
+        (False, "1e308", "1e308"),
+        (False, "nan", "nan"),
+    ],
+)
+def test_a_day_beyond_every_calendar_stays_a_number(since_1904: bool, value: str, shown: str) -> None:
+    """Where there is no such day, the cell shows what it holds."""
+    parts = xlsx_parts({"S": f'<row><c r="A1" s="1"><v>{value}</v></c></row>'})
+    book = str(parts["xl/workbook.xml"])
+    if since_1904:
+        parts["xl/workbook.xml"] = book.replace("<sheets>", '<workbookPr date1904="1"/><sheets>')
+
+    assert read_bytes(packed(parts), "a.xlsx").text.split() == ["S", shown]

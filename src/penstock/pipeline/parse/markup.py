@@ -91,6 +91,11 @@ def follow(stream: BinaryIO, handler: Handler) -> None:
         parser.ParseFile(stream)
     except expat.ExpatError as error:
         raise Damaged(f"its XML is broken ({error})") from error
+    except (LookupError, ValueError) as error:
+        if names:
+            raise  # a handler's own mistake
+        # Before the first element it is how an encoding that cannot be had is told.
+        raise Damaged(f"its XML is in an encoding that cannot be read ({error})"[:300]) from error
 
 
 class _Elements(Handler):

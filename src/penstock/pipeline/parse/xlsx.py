@@ -27,8 +27,7 @@ GAP_MAX = 50
 _DATE_FORMATS = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
 _FORMAT_NOISE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 _COLUMN = re.compile(r"([A-Z]{1,3})\d")
-_DAYS_MAX = 2_958_465
-"""The last day of the year 9999."""
+NUMBER_DIGITS_MAX = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,16 +141,16 @@ def _date_styles(archive: Archive, main: str) -> frozenset[int]:
         nonlocal count, inside
         if name == "x:numFmt":
             code = _FORMAT_NOISE.sub("", attributes.get("formatCode", "")[:500]).lower()
-            if any(letter in code for letter in "ydhs") and attributes.get("numFmtId", "").isdecimal():
-                dates.add(int(attributes["numFmtId"][:9]))
+            number = _number(attributes.get("numFmtId", ""))
+            if number is not None and any(letter in code for letter in "ymdhs"):
+                dates.add(number)
         elif name == "x:cellXfs":
             inside = True
         elif name == "x:cellStyles":
             inside = False
         elif name == "x:xf" and inside:
             count += 1
-            number = attributes.get("numFmtId", "")
-            if number.isdecimal() and int(number[:9]) in dates:
+            if _number(attributes.get("numFmtId", "")) in dates:
                 found.add(count)
 
     for kind, place in relations(archive, main).values():
@@ -210,15 +209,20 @@ class _Rows(Handler):
 
     def _shown(self, value: str) -> str:
         if self._kind == "s":
-            strings = self._book.strings
-            if not value.strip().isdecimal() or int(value.strip()[:12]) >= len(strings):
+            strings, place = self._book.strings, _number(value.strip())
+            if place is None or place >= len(strings):
                 raise Damaged("a cell names a text that is not there")
-            return strings[int(value)]
+            return strings[place]
         if self._kind == "b":
             return "TRUE" if value.strip() == "1" else "FALSE"
-        if self._kind == "n" and self._style.isdecimal() and int(self._style[:9]) in self._book.dates:
+        if self._kind == "n" and _number(self._style) in self._book.dates:
             return _date(value, self._book.epoch)
         return one_line(clean(value))
+
+
+def _number(digits: str) -> int | None:
+    """A number that counts something in a file; None for what is none, or far more than any file has."""
+    return int(digits) if digits.isdecimal() and len(digits) <= NUMBER_DIGITS_MAX else None
 
 
 def _column(reference: str, following: int) -> int:
@@ -235,11 +239,11 @@ def _column(reference: str, following: int) -> int:
 def _date(value: str, epoch: datetime) -> str:
     try:
         days = float(value)
-    except ValueError:
+        moment = epoch + timedelta(seconds=round(days * 86400))
+    except (ValueError, OverflowError):  # no number, or behind the year 9999
         return one_line(clean(value))
-    if not 0 <= days <= _DAYS_MAX:
+    if days < 0:
         return one_line(clean(value))
-    moment = epoch + timedelta(seconds=round(days * 86400))
     if days < 1:
         return moment.strftime("%H:%M:%S")
     return moment.strftime("%Y-%m-%d" if days == int(days) else "%Y-%m-%d %H:%M:%S")
