@@ -44,6 +44,8 @@ class Options:
     """The folder, project or library it was found in."""
     mark: str | None = None
     """How the file looked when it was found: equal marks are taken for equal bytes."""
+    demanded: bool = False
+    """A message named this very file: that it is missing is an error, whichever folder it was to lie in."""
 
     def as_metadata(self) -> dict[str, object]:
         """As a job's metadata; what is at its default is left out."""
@@ -67,6 +69,8 @@ class Options:
             told["root"] = self.root
         if self.mark is not None:
             told["mark"] = self.mark
+        if self.demanded:
+            told["demanded"] = True
         return told
 
 
@@ -92,6 +96,7 @@ def options_of(metadata_json: str) -> Options:
         document=document if isinstance(document, dict) else {},
         root=root if isinstance(root, str) else None,
         mark=mark if isinstance(mark, str) else None,
+        demanded=told.get("demanded") is True,
     )
 
 

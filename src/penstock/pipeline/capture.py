@@ -66,7 +66,7 @@ class Capturer:
                 found = await self._begun_before(lease)
                 if found is not None:
                     return found
-            if options.origin is not Origin.ASKED:
+            if options.origin is not Origin.ASKED and not options.demanded:
                 return None
             raise
 
