@@ -27,6 +27,9 @@ NAMES = {
     "purge_chunks": "chunks_ordinal",
     "debt_take": "debts_due",
     "parse_remove": "versions_blob",
+    "doomed_mark": "idx_unified_queue_collection_tenant",
+    "doomed_stop": "idx_unified_queue_worker",
+    "doomed_end": "queue_doomed",
 }
 
 

@@ -1,5 +1,7 @@
 """`penstock collection`: made, declared, looked at, deleted."""
 
+import json
+
 from penstock.doors.cli.collection.shapes import CollectionDetails, CollectionList, Deleted, Made
 from penstock.model.errors import ErrorClass, ErrorReport
 from penstock.wiring.store import Store
@@ -138,3 +140,20 @@ def test_a_delete_wants_to_be_meant(program: Program) -> None:
     assert program.json("collection", "list")["collections"] == []
     assert program.json("ingest", "list")["documents"] == []
     assert program("fsck").code == 0
+
+
+def test_what_waits_for_a_deleted_collection_ends_with_its_reason(program: Program) -> None:
+    """No worker is needed for it, a document's status says why, and a successor of the name stays empty."""
+    paper = program.folder / "paper.txt"
+    paper.write_text("some words", encoding="utf-8")
+    program.json("collection", "create", "notes")
+    (job,) = program("ingest", "submit", "--rag", "notes", "--path", str(paper)).out.split()
+
+    program.json("collection", "delete", "notes", "--yes")
+    program.json("collection", "create", "notes")
+
+    told = program("ingest", "status", "--job", job, "--json")
+    status = json.loads(told.out)
+    assert (status["status"], status["error_code"]) == ("failed", "ERR_COLLECTION_UNKNOWN")
+    assert status["error"] == "the collection was deleted"
+    assert program.json("collection", "show", "notes")["documents"]["pending"] == 0

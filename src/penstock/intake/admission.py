@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from penstock.model.catalogue import DocumentId, NewDocument, Source, content_identity
 from penstock.model.ids import new_job_id
-from penstock.model.jobs import Accepted, BatchId, JobId, NewJob, Operation, Receipt, TenantId
+from penstock.model.jobs import Accepted, BatchId, JobId, Lease, NewJob, Operation, Receipt, TenantId
 from penstock.model.options import Options
 from penstock.model.payloads import Content, DeleteDocument, File, Folder, Library, Payload, Project, Rename
 from penstock.ports.database import Database, Transaction
@@ -34,6 +34,13 @@ class Order:
     options: Options = field(default_factory=Options)
     max_retries: int = 3
     branch: str = "main"
+    lease: Lease | None = None
+    """The attempt that orders it; once that has lost its job, nothing more is accepted from it."""
+
+    def guard(self, tx: Transaction) -> None:
+        """Raise LeaseLost if whoever orders may not any more."""
+        if self.lease is not None:
+            tx.guard(self.lease)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +117,7 @@ class Admission:
         job = self._job(order, payload, op, _child(parent, repr(payload)))
 
         def admit(tx: Transaction) -> Admitted:
+            order.guard(tx)
             collection_of(tx, order.tenant, order.collection)
             (receipt,) = tx.submit([job], batch=batch)
             return Admitted(job=receipt.job_id, how=receipt.how, name=_name_of(payload))
@@ -131,7 +139,7 @@ class Admission:
                 self._job(order, DeleteDocument(document_id=name), Operation.DELETE, _child(parent, name))
                 for name in identities[at : at + PORTION]
             ]
-            receipts = await self._database.write(partial(_submit, jobs=jobs, batch=batch))
+            receipts = await self._database.write(partial(_submit, order=order, jobs=jobs, batch=batch))
             admitted += [
                 Admitted(job=receipt.job_id, how=receipt.how, name=name)
                 for receipt, name in zip(receipts, identities[at : at + PORTION], strict=True)
@@ -170,13 +178,15 @@ class _Request:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
-def _submit(tx: Transaction, jobs: Sequence[NewJob], batch: BatchId | None) -> list[Receipt]:
+def _submit(tx: Transaction, order: Order, jobs: Sequence[NewJob], batch: BatchId | None) -> list[Receipt]:
+    order.guard(tx)
     return tx.submit(jobs, batch=batch)
 
 
 def _admit(
     tx: Transaction, order: Order, requests: Sequence[_Request], batch: BatchId | None
 ) -> list[Admitted]:
+    order.guard(tx)
     collection = collection_of(tx, order.tenant, order.collection)
     receipts = tx.submit([request.job for request in requests], batch=batch)
     admitted = []

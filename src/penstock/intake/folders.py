@@ -213,6 +213,7 @@ class Folders:
             collection=lease.collection,
             priority=min(lease.priority, SCAN_PRIORITY) if lease.priority < 9 else lease.priority,
             branch=branch,
+            lease=lease,
             options=replace(
                 options, origin=Origin.SCANNED, root=root_of(lease), document=document, mark=None
             ),

@@ -25,6 +25,8 @@ K14  A debt is paid by one owner at a time, again and again until it is paid; ow
 K15  A purge leaves nothing of what it purges: no chunk, no words, no version, no vector no other chunk uses.
      Of a version whose job failed for good chunks and words go; bytes and vectors stay for another try.
 K16  What belongs to another workspace is not there.
+K17  Removing a collection ends its unfinished jobs with ERR_COLLECTION_UNKNOWN: what runs can write nothing
+     more, what waits is never claimed, and neither comes into a collection of the same name made later.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ class Shelves(Protocol):
         ...
 
     def remove(self, collection: CollectionId) -> None:
-        """Hide every document and forget the name; all purges are owed."""
+        """Hide every document, forget the name and end its jobs (K17); all purges are owed."""
         ...
 
 

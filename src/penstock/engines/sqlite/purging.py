@@ -12,7 +12,7 @@ import json
 import sqlite3
 from typing import assert_never
 
-from penstock.engines.sqlite import words
+from penstock.engines.sqlite import doomed, words
 from penstock.engines.sqlite.debts import SqliteDebts
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
@@ -88,6 +88,9 @@ def _purge_generation(db: sqlite3.Connection, generation: GenerationId, now: flo
     row = db.execute(sql("purge_generation"), (generation,)).fetchone()
     if row is None:
         return True
+    portion.take(doomed.end_some(db, now, limit=portion.left))
+    if portion.spent:
+        return False
     while version := db.execute(sql("purge_of_generation"), (generation,)).fetchone():
         if not _empty(db, version[0], None, portion):
             return False

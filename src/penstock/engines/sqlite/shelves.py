@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from penstock.engines.sqlite import words
+from penstock.engines.sqlite import doomed, words
 from penstock.engines.sqlite.debts import SqliteDebts
 from penstock.engines.sqlite.records import collection_of, generation_of
 from penstock.engines.sqlite.statements import sql
@@ -106,8 +106,10 @@ class SqliteShelves:
         return True
 
     def remove(self, collection: CollectionId) -> None:
-        """Forget the name, and with it every document at once; all purges are owed."""
-        self._db.execute(sql("collection_remove"), (iso(self._now), collection))
+        """Forget the name, and with it every document at once; all purges are owed (K17)."""
+        row = self._db.execute(sql("collection_remove"), (iso(self._now), collection)).fetchone()
+        if row is not None:
+            doomed.end_jobs(self._db, WorkspaceId(row[0]), row[1], self._now)
         for (generation,) in self._db.execute(sql("generation_list"), (collection,)).fetchall():
             self._forsake(GenerationId(generation))
 

@@ -12,7 +12,8 @@ SELECT
   (SELECT count(*) FROM claimable WHERE ready = 1 AND NOT paused AND NOT barred),
   (SELECT count(*) FROM unified_queue WHERE status = 'pending' AND next_run_at IS NOT NULL AND behind IS NULL AND paused = 0),
   (SELECT count(*) FROM unified_queue WHERE behind IS NOT NULL AND paused = 0)
-    + (SELECT count(*) FROM claimable WHERE barred AND NOT paused),
+    + (SELECT count(*) FROM claimable WHERE barred AND NOT paused)
+    + (SELECT count(*) FROM unified_queue WHERE paused = 2),
   (SELECT count(*) FROM unified_queue WHERE paused = 1) + (SELECT count(*) FROM claimable WHERE paused),
   (SELECT count(*) FROM claimable WHERE ready = 2 AND NOT paused AND NOT barred),
   (SELECT count(*) FROM unified_queue WHERE status = 'in_progress'),
