@@ -10,7 +10,16 @@ import pytest
 
 from penstock.model.errors import Refused
 from penstock.pipeline.parse import archives
-from tests.support.files.packages import docx, docx_parts, epub_parts, packed, paragraph, xlsx_parts
+from tests.support.files.packages import (
+    docx,
+    docx_parts,
+    epub_parts,
+    packed,
+    paragraph,
+    pptx_parts,
+    slide_table,
+    xlsx_parts,
+)
 from tests.support.parsing import read_bytes
 
 
@@ -103,3 +112,13 @@ def test_a_day_beyond_every_calendar_stays_a_number(since_1904: bool, value: str
         parts["xl/workbook.xml"] = book.replace("<sheets>", '<workbookPr date1904="1"/><sheets>')
 
     assert read_bytes(packed(parts), "a.xlsx").text.split() == ["S", shown]
+
+
+def test_a_table_behind_the_slide_number_is_read() -> None:
+    """What comes after a shape that is left out is not left out with it."""
+    parts = pptx_parts([("Figures", ["for the year"])])
+    name = "ppt/slides/slide1.xml"
+    slide = str(parts[name])
+    parts[name] = slide.replace("</p:spTree>", f"{slide_table([['a', 'b'], ['c', 'd']])}</p:spTree>")
+
+    assert read_bytes(packed(parts), "a.pptx").text == "Figures\n\nfor the year\na\tb\nc\td\n"

@@ -115,6 +115,14 @@ def _shape(holder: str, lines: Sequence[str]) -> str:
     return f"<p:sp>{kind}<p:txBody>{text}</p:txBody></p:sp>"
 
 
+def slide_table(rows: Sequence[Sequence[str]]) -> str:
+    """A table of a slide, which stands in no shape."""
+    cells = "<a:tc><a:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"
+    lines = "".join(f"<a:tr>{''.join(cells.format(escape(cell)) for cell in row)}</a:tr>" for row in rows)
+    table = f"<a:graphic><a:graphicData><a:tbl>{lines}</a:tbl></a:graphicData></a:graphic>"
+    return f"<p:graphicFrame>{table}</p:graphicFrame>"
+
+
 def xlsx_parts(
     sheets: Mapping[str, str], *, shared: Sequence[str] = (), prolog: str = ""
 ) -> dict[str, str | bytes]:

@@ -111,9 +111,10 @@ class _Slide(Handler):
             if line.strip():
                 self._manuscript.cut()
                 self._manuscript.write(line + "\n")
-        elif name == "p:sp" and self._title:
-            self._manuscript.heading(1, " ".join(self._title))
-            self._title = []
+        elif name == "p:sp":
+            if self._title:
+                self._manuscript.heading(1, " ".join(self._title))
+            self._holder, self._title = "", []  # a table behind it is held by nothing
         elif name == "mc:Fallback":
             self._second_copy -= 1
 
