@@ -14,6 +14,7 @@ import time
 
 from penstock.doors.logs import set_up_logging
 from penstock.doors.streams import finish
+from penstock.engines.system.cores import one_core_a_product
 from penstock.wiring.workers import LAST_WORDS_SECONDS, Orders, serve
 
 SWITCH_SECONDS = 0.0005
@@ -28,6 +29,7 @@ def main() -> None:
         raise TypeError("standard input holds no orders")
     set_up_logging(orders.settings.observability.log_level)
     sys.setswitchinterval(SWITCH_SECONDS)
+    one_core_a_product()
     try:
         asyncio.run(_live(orders))
     finally:

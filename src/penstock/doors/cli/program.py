@@ -13,6 +13,7 @@ from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import Noun, ReaderGone
 from penstock.doors.cli.output import flush, settle_streams, talk
 from penstock.doors.streams import finish, silence
+from penstock.engines.system.cores import one_core_a_product
 
 COMMANDS = {
     "ingest": "penstock.doors.cli.ingest",
@@ -65,6 +66,7 @@ program = Noun(
 
 def main() -> NoReturn:
     """Run the command line and end with its code."""
+    one_core_a_product()
     code = run(sys.argv[1:])
     finish()
     sys.exit(code)

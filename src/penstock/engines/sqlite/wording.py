@@ -22,7 +22,7 @@ from penstock.model.passages import Candidate
 
 TERMS_MAX = 64
 TERM_LENGTH_MAX = 200
-MATCHES_MAX = 8_000
+MATCHES_MAX = 4_000
 """How many chunks may be scored for one question, about."""
 MATCHES_ENOUGH = 200
 """With fewer, a word three times too common is let in."""
