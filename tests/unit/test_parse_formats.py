@@ -248,6 +248,22 @@ def test_html_as_a_reader_sees_it() -> None:
     assert cut_lines(parsed) == ["k\tv", "1\t2"]
 
 
+@pytest.mark.parametrize(
+    "empty", ["<title/>", '<title>t</title><script src="a/b.js" defer="x>y"/>', "<style />"]
+)
+def test_xhtml_may_close_what_it_opens(empty: str) -> None:
+    """Elements that XML leaves empty swallow nothing of what comes behind them."""
+    page = (
+        f'<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head>{empty}</head>'
+        '<body><nav id="n"/><p>One<br/>two <a id="x"/>three.</p><p/><div/><p>Four.</p></body></html>'
+    )
+    parts = epub_parts(["x"])
+    parts["OPS/text/c 0.xhtml"] = page
+
+    assert read_bytes(page.encode(), "a.xhtml").text.split() == ["One", "two", "three.", "Four."]
+    assert read_bytes(packed(parts), "a.epub").text.split() == ["One", "two", "three.", "Four."]
+
+
 def test_html_names_its_encoding() -> None:
     """A page of before Unicode says what it is written in."""
     page = '<meta charset="windows-1251"><p>Привет'.encode("cp1251")

@@ -39,6 +39,14 @@ _NESTING = re.compile(
     r"<(/?)(?:div|section|article|aside|blockquote|ul|ol|dl|main|header|footer|form|details|center|figure)\b",
     re.IGNORECASE,
 )
+_XHTML = re.compile(r"\s*<\?xml\s|.{0,2000}?<html\s[^>]{0,1000}?\bxmlns\s*=", re.IGNORECASE | re.DOTALL)
+_EMPTY = re.compile(r"<([A-Za-z][\w:.-]*+)((?:[^<>\"'/]++|/(?!>)|\"[^\"<]*+\"|'[^'<]*+')*+)/>")
+_VOID = frozenset(
+    {
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
+        "track", "wbr",
+    }
+)  # fmt: skip
 META_WITHIN = 4096
 DEPTH_MAX = 10_000
 """Deeper pages are no pages, and building their tree takes the square of the depth."""
@@ -59,6 +67,8 @@ def charset_in(data: bytes) -> str | None:
 
 def write_html(text: str, manuscript: Manuscript) -> None:
     """Write what can be seen of a page."""
+    if _XHTML.match(text):
+        text = _EMPTY.sub(_closed, text)
     if _depth(text) > DEPTH_MAX:
         raise Damaged("it is nested too deep")
     try:
@@ -72,6 +82,12 @@ def write_html(text: str, manuscript: Manuscript) -> None:
         title = tree.css_first("head > title")
         manuscript.title = one_line(clean(title.text())) if title else None
     _Page(manuscript).walk(root)
+
+
+def _closed(found: re.Match[str]) -> str:
+    """An empty element of XML as a pair of tags: to the parser `<title/>` opens a title without end."""
+    name = found[1]
+    return found[0] if name.lower() in _VOID else f"<{name}{found[2]}></{name}>"
 
 
 def _depth(text: str) -> int:
