@@ -248,6 +248,18 @@ def test_html_as_a_reader_sees_it() -> None:
     assert cut_lines(parsed) == ["k\tv", "1\t2"]
 
 
+def test_html_headings_with_blocks_inside() -> None:
+    """A title in a block of its own is a heading, and one that nobody closed ends where a block begins."""
+    page = (
+        b"<h1><div> Title </div></h1><p>one</p><h2>Open<p>two</p><ul><li>three</ul><h3><span>Last</span></h3>"
+    )
+
+    parsed = read_bytes(page, "a.html")
+
+    assert parsed.text == "Title\n\none\n\nOpen\n\ntwo\n\n- three\nLast\n\n"
+    assert headings_of(parsed) == [(1, "Title"), (2, "Open"), (3, "Last")]
+
+
 @pytest.mark.parametrize(
     "empty", ["<title/>", '<title>t</title><script src="a/b.js" defer="x>y"/>', "<style />"]
 )

@@ -106,6 +106,8 @@ class _Page:
     def __init__(self, manuscript: Manuscript) -> None:
         self._manuscript = manuscript
         self._words: list[str] = []
+        self._heading = 0
+        """The level of the heading whose words are awaited."""
         self._pre = 0
 
     def walk(self, root: LexborNode) -> None:
@@ -143,6 +145,7 @@ class _Page:
             self._pre += tag == "pre"
         elif tag in _LINES or tag in _HEADINGS:
             self._flush("\n")
+            self._heading = _HEADINGS.get(tag, self._heading)
             if tag == "li":
                 self._words.append("- ")
         return True
@@ -154,8 +157,8 @@ class _Page:
         if tag in _UNSEEN or _is_hidden(node):
             return
         if tag in _HEADINGS:
-            title, self._words = "".join(self._words), []
-            self._manuscript.heading(_HEADINGS[tag], title)
+            self._flush("\n")
+            self._heading = 0
         elif tag in _CELLS:
             self._words.append("\t")
         elif tag == "tr":
@@ -171,6 +174,12 @@ class _Page:
         if not self._words:
             return
         raw, self._words = "".join(self._words), []
+        if self._heading:
+            # A block inside it ends a heading: nobody closed it, or its words stand in a block.
+            if raw.strip():
+                self._manuscript.heading(self._heading, raw)
+                self._heading = 0
+            return
         if self._pre:
             self._manuscript.block(raw.strip("\n"), end=end)
             return
