@@ -48,9 +48,15 @@ class Provenance:
         return {"message": told} if told else {}
 
 
+NOTHING_TOLD = Provenance()
+"""Of a job no message stands behind, which most are."""
+
+
 def provenance_of(metadata: Mapping[str, object] | str) -> Provenance:
     """What a job's metadata says of its message; what is not there, or of another kind, is left open."""
     told = _object(_read(metadata).get("message"))
+    if not told:
+        return NOTHING_TOLD
     at, retries = told.get("submitted_at"), told.get("retry_count")
     return Provenance(
         filename=_text(told.get("filename")),

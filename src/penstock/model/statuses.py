@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import assert_never
 
@@ -64,7 +65,7 @@ def message_of(job: NewJob, *, submitted_at: float) -> dict[str, object]:
         "source_path": path,
         "source_type": _source_type(job.payload, path),
         "filename": told.filename or name_of(job.payload),
-        "submitted_at": stamp(submitted_at if told.submitted_at is None else told.submitted_at),
+        "submitted_at": _stamp(submitted_at if told.submitted_at is None else told.submitted_at),
         "submitted_by": told.submitted_by or _submitter(job.metadata.get("origin")),
         "options": _options(job.metadata.get("options"), told),
         "retry_count": told.retry_count,
@@ -80,7 +81,7 @@ def message_of(job: NewJob, *, submitted_at: float) -> dict[str, object]:
         fields["trace_id"] = told.trace_id
     if told.span_id is not None:
         fields["span_id"] = told.span_id
-    return fields | {name: value for name, value in told.extra.items() if name not in fields}
+    return {**fields, **told.extra, **fields} if told.extra else fields
 
 
 def status_fields(
@@ -136,6 +137,12 @@ def name_of(payload: Payload) -> str:
             return posixpath.basename(path_of(payload))
 
 
+@lru_cache(maxsize=64)
+def _stamp(seconds: float) -> str | None:
+    """A bulk of thousands is submitted at one time, which is written once."""
+    return stamp(seconds)
+
+
 def _source_type(payload: Payload, path: str) -> str:
     if isinstance(payload, File) and payload.file_type:
         return payload.file_type
@@ -148,6 +155,8 @@ def _submitter(origin: object) -> str:
 
 
 def _options(given: object, told: Provenance) -> dict[str, object]:
+    if not given and not told.reindex and not told.extra:
+        return dict(_OPTIONS)
     options = given if isinstance(given, Mapping) else {}
     found = {name: options.get(name, usual) is True for name, usual in _OPTIONS.items()}
     unknown = told.extra.get("options")
