@@ -22,7 +22,7 @@ DOCUMENTS = 960
 QUICK_DOCUMENTS = 80
 PART = 4
 """Memory is compared between the corpus and this part of it, which is also what is killed half-way."""
-TURNS = 2
+TURNS = 3
 OTHERS_MAX = 0.03
 """Share of the machine other programs may take before the page says so."""
 OURS = "Penstock"
