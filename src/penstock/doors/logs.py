@@ -15,6 +15,8 @@ import traceback
 from datetime import UTC, datetime
 from typing import TextIO
 
+from penstock.engines.telemetry.current import current_facts
+
 FACTS = ("trace_id", "span_id", "job_id", "queue", "worker_id", "request_id", "namespace")
 """What a line may say beside `level`, `ts` and `msg`."""
 
@@ -48,7 +50,10 @@ def _refuse_other_keys(record: logging.LogRecord) -> bool:
 
 
 def _facts(record: logging.LogRecord) -> dict[str, object]:
-    found = {key: record.__dict__.get(key) for key in FACTS}
+    """What the line was given, and what is known of the attempt it was written in."""
+    around = current_facts()
+    given = {key: record.__dict__.get(key) for key in FACTS}
+    found = {key: around.get(key) if value is None else value for key, value in given.items()}
     return {key: value for key, value in found.items() if value is not None}
 
 

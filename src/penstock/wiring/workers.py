@@ -11,20 +11,22 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from penstock.engines.system.clock import SystemClock
 from penstock.model.errors import Refused
 from penstock.model.jobs import WorkerId
 from penstock.model.payloads import ItemType
+from penstock.ports.telemetry import Telemetry
 from penstock.settings import Settings
 from penstock.wiring.store import Store, open_store
+from penstock.wiring.telemetry import check_tracing, open_observatory, open_teller
 from penstock.work.breaker import BreakerRules, Breakers
 from penstock.work.crew import Trade, run_crew
 from penstock.work.handlers import Handlers
 from penstock.work.pace import Pace
-from penstock.work.supervisor import Supervisor
+from penstock.work.supervisor import Child, Supervisor
 from penstock.work.worker import Worker
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -41,41 +43,64 @@ class Orders:
     worker: WorkerId
     alone: bool
     handlers: str | None
+    counts: int | None = None
+    """The descriptor of the board the child counts on."""
 
 
 def run_supervisor(settings: Settings, *, handlers: str | None = None) -> int:
     """Run worker processes until SIGTERM or SIGINT; `handlers` is `module:name` of a Handlers value."""
     if handlers is not None:
         handlers_named(handlers)  # a mistake should be told here, once, not by every child
+    check_tracing(settings)
     return asyncio.run(_supervise(settings, handlers))
 
 
 async def _supervise(settings: Settings, handlers: str | None) -> int:
-    async def spawn(worker: WorkerId, alone: bool) -> asyncio.subprocess.Process:
-        child = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "penstock.doors.child",
-            stdin=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches the parent alone, which tells its children
-        )
-        orders = Orders(settings=settings, worker=worker, alone=alone, handlers=handlers)
-        if child.stdin is not None:
-            with contextlib.suppress(ConnectionError):  # it died at once; wait() will tell
-                child.stdin.write(pickle.dumps(orders))
-                await child.stdin.drain()
-        return child
+    supervisor: Supervisor | None = None
 
-    async with open_store(settings) as store:
-        worker = settings.worker
+    def workers() -> list[WorkerId]:
+        return [] if supervisor is None else supervisor.workers
+
+    async with open_store(settings) as store, open_observatory(settings, store, workers) as observatory:
+
+        async def spawn(worker: WorkerId, alone: bool) -> Child:
+            orders = Orders(settings=settings, worker=worker, alone=alone, handlers=handlers)
+            with observatory.board() as counted:
+                if counted is None:
+                    return await _spawn(orders)
+                orders = replace(orders, counts=counted.descriptor)
+                return counted.by(await _spawn(orders, counted.descriptor))
+
         supervisor = Supervisor(
-            spawn, store.queue, store.desk, SystemClock(), count=worker.count, grace=worker.grace
+            spawn,
+            store.queue,
+            store.desk,
+            SystemClock(),
+            count=settings.worker.count,
+            grace=settings.worker.grace,
+            telemetry=observatory.telemetry,
         )
         _on_signals(supervisor.stop)
         async with _watching(settings, store, wanted=handlers is None):
             await supervisor.run()
     _ignore_signals()
     return 0
+
+
+async def _spawn(orders: Orders, *passed: int) -> Child:
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "penstock.doors.child",
+        stdin=asyncio.subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C reaches the parent alone, which tells its children
+        pass_fds=passed,
+    )
+    if child.stdin is not None:
+        with contextlib.suppress(ConnectionError):  # it died at once; wait() will tell
+            child.stdin.write(pickle.dumps(orders))
+            await child.stdin.drain()
+    return child
 
 
 @asynccontextmanager
@@ -98,8 +123,11 @@ async def _watching(settings: Settings, store: Store, *, wanted: bool) -> AsyncI
 async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
     """A child's whole life."""
     settings, clock, pace = orders.settings, SystemClock(), pace_of(orders.settings)
-    breakers = Breakers(clock, breaker_rules_of(settings))
-    async with open_store(settings) as store, _equipped(orders, store, breakers) as (handlers, trades):
+    async with (
+        open_store(settings) as store,
+        open_teller(settings, store, orders.worker, orders.counts) as teller,
+        _equipped(orders, store, teller) as (handlers, trades, breakers),
+    ):
         worker = Worker(
             store.queue,
             handlers,
@@ -109,6 +137,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
             pace=pace,
             breakers=breakers,
             alone=orders.alone,
+            telemetry=teller,
         )
         signals = 0
 
@@ -122,7 +151,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
         _on_signals(told)
         watch = asyncio.create_task(_end_with_parent(parent_gone, worker))
         try:
-            await run_crew(worker, store.queue, store, clock, pace, trades)
+            await run_crew(worker, store.queue, store, clock, pace, (teller, *trades), teller)
         finally:
             watch.cancel()
     _ignore_signals()
@@ -130,16 +159,17 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
 
 @asynccontextmanager
 async def _equipped(
-    orders: Orders, store: Store, breakers: Breakers
-) -> AsyncIterator[tuple[Handlers, tuple[Trade, ...]]]:
+    orders: Orders, store: Store, telemetry: Telemetry
+) -> AsyncIterator[tuple[Handlers, tuple[Trade, ...], Breakers]]:
     """The handlers the orders name, or our own with all that goes with them."""
+    breakers = Breakers(store.clock, breaker_rules_of(orders.settings), telemetry)
     if orders.handlers is not None:
-        yield handlers_named(orders.handlers), ()
+        yield handlers_named(orders.handlers), (), breakers
         return
     from penstock.wiring.pipeline import open_plant
 
     async with open_plant(orders.settings, store, orders.worker, breakers) as plant:
-        yield plant.handlers, plant.trades
+        yield plant.handlers, plant.trades, breakers
 
 
 async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:

@@ -7,13 +7,14 @@ found no work, it was cancelled) gives its place back, so the breaker cannot sti
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 
 from penstock.model.errors import Unavailable
 from penstock.ports.clock import Clock
+from penstock.ports.telemetry import SILENT, Telemetry
 
 
 class BreakerState(IntEnum):
@@ -37,8 +38,12 @@ class BreakerRules:
 class Breaker:
     """Use it around each call: `with breaker.call(): ...`."""
 
-    def __init__(self, dependency: str, clock: Clock, rules: BreakerRules) -> None:
+    def __init__(
+        self, dependency: str, clock: Clock, rules: BreakerRules, changed: Callable[[], None] = lambda: None
+    ) -> None:
+        """`changed` is called when it opens, opens again or closes."""
         self.dependency = dependency
+        self._changed = changed
         self._clock = clock
         self._rules = rules
         self._results: deque[tuple[float, bool]] = deque()
@@ -52,6 +57,11 @@ class Breaker:
         if self._opened_at is None:
             return BreakerState.CLOSED
         return BreakerState.OPEN if self._cooling() > 0 else BreakerState.HALF_OPEN
+
+    @property
+    def until(self) -> float:
+        """The steady time from which it is probed; 0 while it is closed."""
+        return 0.0 if self._opened_at is None else self._opened_at + self._rules.cooldown_period
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -90,12 +100,14 @@ class Breaker:
             self._opened_at = None if ok else now
             self._results.clear()
             self._failures = 0
+            self._changed()
         elif self._opened_at is None:
             self._results.append((now, ok))
             self._failures += not ok
             self._forget(now)
             if self._tripped():
                 self._opened_at = now
+                self._changed()
 
     def _forget(self, now: float) -> None:
         while self._results and now - self._results[0][0] > self._rules.window:
@@ -106,25 +118,28 @@ class Breaker:
         return total >= self._rules.min_samples and self._failures / total >= self._rules.failure_threshold
 
     def _cooling(self) -> float:
-        if self._opened_at is None:
-            return 0.0
-        return self._opened_at + self._rules.cooldown_period - self._clock.steady()
+        return self.until - self._clock.steady() if self._opened_at is not None else 0.0
 
 
 class Breakers:
     """One breaker per dependency, made when first asked for."""
 
-    def __init__(self, clock: Clock, rules: BreakerRules) -> None:
+    def __init__(self, clock: Clock, rules: BreakerRules, telemetry: Telemetry = SILENT) -> None:
         self._clock = clock
         self._rules = rules
+        self._telemetry = telemetry
         self._known: dict[str, Breaker] = {}
 
     def of(self, dependency: str) -> Breaker:
         """The breaker of this dependency."""
         if dependency not in self._known:
-            self._known[dependency] = Breaker(dependency, self._clock, self._rules)
+            self._known[dependency] = Breaker(dependency, self._clock, self._rules, self._tell)
         return self._known[dependency]
 
     def states(self) -> dict[str, BreakerState]:
         """All of them, for the gauge and for `status`."""
         return {name: breaker.state for name, breaker in self._known.items()}
+
+    def _tell(self) -> None:
+        """The one left alone for longest is the worst."""
+        self._telemetry.left_alone(max(breaker.until for breaker in self._known.values()))

@@ -9,6 +9,7 @@ from typing import Protocol
 from penstock.ports.clock import Clock
 from penstock.ports.database import Database
 from penstock.ports.queue import Queue
+from penstock.ports.telemetry import SILENT, Telemetry
 from penstock.work.keeper import Keeper
 from penstock.work.pace import Pace
 from penstock.work.promoter import Promoter
@@ -30,12 +31,13 @@ async def run_crew(
     clock: Clock,
     pace: Pace,
     others: Sequence[Trade] = (),
+    telemetry: Telemetry = SILENT,
 ) -> None:
     """Until the worker has been stopped and is empty; raises if one of the others fails."""
     promoter = Promoter(queue, clock, pace)
     worker.news = promoter.nudge
     trades: tuple[Trade, ...] = (
-        Rescuer(queue, clock, pace, lambda: worker.beaten),
+        Rescuer(queue, clock, pace, lambda: worker.beaten, telemetry),
         promoter,
         Pruner(queue, database, clock, pace),
         *others,

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from penstock.model.errors import Fault
 from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
+from penstock.ports.telemetry import SILENT, Telemetry
 from penstock.work.pace import Pace, jittered_around
 
 log = logging.getLogger("penstock.rescuer")
@@ -27,13 +28,19 @@ class Rescuer:
     """One endless round."""
 
     def __init__(
-        self, queue: Queue, clock: Clock, pace: Pace, beaten: Callable[[], float] | None = None
+        self,
+        queue: Queue,
+        clock: Clock,
+        pace: Pace,
+        beaten: Callable[[], float] | None = None,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         """`beaten` tells when this process's own beat last reached the store."""
         self._beaten = beaten or clock.steady
         self._queue = queue
         self._clock = clock
         self._pace = pace
+        self._telemetry = telemetry
         self._since = self._seen = clock.steady()
         self._seen_now = clock.now()
 
@@ -53,6 +60,7 @@ class Rescuer:
             log.warning("cannot rescue: %s", fault.message)
             self._restart()
             return
+        self._telemetry.rescued(rescued)
         for job_id in rescued:
             log.warning("rescued from a worker that is gone", extra={"job_id": job_id})
 

@@ -21,6 +21,7 @@ from penstock.model.jobs import WorkerId
 from penstock.ports.clock import Clock
 from penstock.ports.desk import Desk
 from penstock.ports.queue import Queue
+from penstock.ports.telemetry import SILENT, Telemetry
 from penstock.work.pace import jittered_around
 
 log = logging.getLogger("penstock.supervisor")
@@ -46,7 +47,15 @@ class Supervisor:
     """One per `penstock worker`; `run` returns when all children are gone."""
 
     def __init__(
-        self, spawn: Spawn, queue: Queue, desk: Desk, clock: Clock, *, count: int, grace: float
+        self,
+        spawn: Spawn,
+        queue: Queue,
+        desk: Desk,
+        clock: Clock,
+        *,
+        count: int,
+        grace: float,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self._spawn = spawn
         self._queue = queue
@@ -54,9 +63,15 @@ class Supervisor:
         self._clock = clock
         self._count = count
         self._grace = grace
+        self._telemetry = telemetry
         self._children: dict[WorkerId, Child] = {}
         self._stopping = asyncio.Event()
         self._hurry = False
+
+    @property
+    def workers(self) -> list[WorkerId]:
+        """Whose processes run now."""
+        return list(self._children)
 
     async def run(self) -> None:
         """Start the children and see them through."""
@@ -125,7 +140,10 @@ class Supervisor:
     async def _hand_back(self, worker: WorkerId, *, died: bool) -> None:
         """What the child still held when it went; a shutdown, however it ended, spends no retry."""
         try:
-            count = await self._queue.leave(worker, died=died)
+            # By its id alone it could be handed back too, but then nobody would know which jobs those were.
+            rescued = await self._queue.rescue(certain=True) if died else []
+            self._telemetry.rescued(rescued)
+            count = len(rescued) + await self._queue.leave(worker, died=died)
         except Fault as fault:
             log.warning("cannot hand back: %s", fault.message, extra={"worker_id": worker})
             return

@@ -19,6 +19,7 @@ from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
 from penstock.model.outcomes import DONE, RELEASE, Done, Outcome, Retry, outcome_of
 from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
+from penstock.ports.telemetry import SILENT, Telemetry
 from penstock.work.breaker import BreakerRules, Breakers
 from penstock.work.handlers import Handlers, Run
 from penstock.work.pace import Pace, jittered_around
@@ -68,6 +69,7 @@ class Worker:
         pace: Pace,
         breakers: Breakers | None = None,
         alone: bool = False,
+        telemetry: Telemetry = SILENT,
     ) -> None:
         self.id = worker_id
         self.concurrency = concurrency
@@ -78,6 +80,7 @@ class Worker:
         self._breakers = breakers or Breakers(clock, BreakerRules())
         self._alone = alone
         """Take one suspect, run it, and end."""
+        self._telemetry = telemetry
         self._runs: dict[Attempt, Run] = {}
         self._tasks: dict[Attempt, asyncio.Task[None]] = {}
         self._endings: dict[Attempt, Ending] = {}
@@ -255,6 +258,7 @@ class Worker:
 
     async def _attempt(self, run: Run) -> None:
         lease = run.lease
+        self._telemetry.began(lease)
         try:
             handler = self._handlers.find(lease.item_type, lease.op)
             outcome = await handler(run) or DONE
@@ -265,7 +269,7 @@ class Worker:
         except Exception as error:
             log.exception("handler failed", extra={"job_id": lease.job_id, "worker_id": self.id})
             outcome = outcome_of(report_of(error))
-        self._finish(lease, outcome)
+        self._finish(run, outcome)
 
     def _interrupted(self, lease: Lease) -> Outcome:
         """A cancelled job is released: the queue itself turns that into its end, for it knows the reason."""
@@ -279,11 +283,14 @@ class Worker:
             )
         return RELEASE
 
-    def _finish(self, lease: Lease, outcome: Outcome) -> None:
+    def _finish(self, run: Run, outcome: Outcome) -> None:
+        lease = run.lease
         attempt = attempt_of(lease)
         del self._runs[attempt], self._tasks[attempt]
         self._room.set()
-        if self._endings.pop(attempt, None) is Ending.LOST:
+        is_lost = self._endings.pop(attempt, None) is Ending.LOST
+        self._telemetry.ended(lease, None if is_lost else outcome, self._clock.steady() - run.started)
+        if is_lost:
             log.info("lease lost, result dropped", extra={"job_id": lease.job_id, "worker_id": self.id})
             return
         self._unsettled[attempt] = lease
@@ -312,13 +319,14 @@ class Worker:
         try:
             while True:
                 try:
-                    await self._queue.settle(ends)
+                    kept = await self._queue.settle(ends)
                 except (Unavailable, Exhausted) as fault:
                     log.warning("cannot settle yet: %s", fault.message, extra={"worker_id": self.id})
                     await asyncio.sleep(jittered_around(pause))
                     pause = min(pause * 2, SETTLE_PAUSE_MAX)
                 else:
                     break
+            self._telemetry.settled(ends, kept)
             if not all(isinstance(outcome, Done) for _, outcome in ends):
                 self.news()
         except Exception as error:

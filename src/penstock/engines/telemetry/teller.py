@@ -1,0 +1,170 @@
+"""The teller: counts what a process does with jobs, and asks the desk where it cannot know.
+
+A failed attempt may have been the last one, a job given back may have been cancelled: only the queue knows.
+Such ends are rare, so each is looked up a moment later, off the way of any job, and counted by what it came
+to. Carrying the verdict through the queue's verbs would burden every settle of every engine with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from penstock.engines.telemetry.board import (
+    BUCKET,
+    BUCKETS,
+    COMPLETED,
+    CONSUMED,
+    DEAD,
+    LEFT_ALONE,
+    MOVED,
+    REASON,
+    RETRIED,
+    SECONDS,
+    WIDTH,
+    Board,
+)
+from penstock.engines.telemetry.current import CURRENT, Current
+from penstock.model.errors import Fault
+from penstock.model.jobs import PRIORITY_MAX, Job, JobId, Lease, Operation
+from penstock.model.outcomes import Done, Failed, Outcome, Park, Release, Retry
+from penstock.model.states import State
+from penstock.model.tallies import Reason, rank_of, reason_of
+from penstock.model.traces import Trace
+
+log = logging.getLogger("penstock.teller")
+UNDECIDED_MAX = 10_000
+AWAY_SECONDS = 1.0
+
+Find = Callable[[JobId], Awaitable[Job | None]]
+
+
+class Spans(Protocol):
+    """Attempts told as spans."""
+
+    def begin(self, lease: Lease) -> Trace: ...
+    def end(self, lease: Lease, outcome: Outcome | None) -> None: ...
+
+
+class Teller:
+    """Implements the telemetry port; without a board it counts nothing, without spans it traces nothing."""
+
+    def __init__(self, find: Find, board: Board | None = None, spans: Spans | None = None) -> None:
+        self._find = find
+        self._board = board
+        self._spans = spans
+        self._numbers = memoryview(bytearray(8)).cast("d") if board is None else board.numbers
+        self._starts = () if board is None else tuple(place * WIDTH for place in board.labels.of_rank)
+        """Where the numbers of a job's queue begin, by its rank."""
+        self._undecided: deque[tuple[JobId, Outcome | None]] = deque(maxlen=UNDECIDED_MAX)
+        self._asked = asyncio.Event()
+
+    def began(self, lease: Lease) -> None:
+        """Count it as consumed, and let whatever is logged from here on name it."""
+        CURRENT.set(Current(lease, None if self._spans is None else self._spans.begin(lease)))
+        if self._board is not None:
+            self._numbers[self._start(lease) + CONSUMED] += 1
+
+    def ended(self, lease: Lease, outcome: Outcome | None, seconds: float) -> None:
+        """Observe how long it took, unless it was broken off."""
+        CURRENT.set(None)
+        if self._spans is not None:
+            self._spans.end(lease, outcome)
+        if self._board is not None and outcome is not None and not isinstance(outcome, Release):
+            start, numbers = self._start(lease), self._numbers
+            numbers[start + SECONDS] += seconds
+            numbers[start + BUCKET + bisect_left(BUCKETS, seconds)] += 1
+
+    def settled(self, ends: Sequence[tuple[Lease, Outcome]], kept: Sequence[bool]) -> None:
+        """Count what was accepted, and keep for later what only the desk can tell."""
+        if self._board is None:
+            return
+        numbers = self._numbers
+        for (lease, outcome), held in zip(ends, kept, strict=True):
+            if not held:
+                continue
+            if isinstance(outcome, Done):
+                numbers[self._start(lease) + COMPLETED] += 1
+            elif isinstance(outcome, Failed):
+                self._failed(rank_of(lease), reason_of(outcome.error), DEAD)
+            else:
+                self._ask(lease.job_id, outcome)
+
+    def rescued(self, job_ids: Sequence[JobId]) -> None:
+        """Count them as moved, and ask what became of each."""
+        if self._board is not None:
+            self._numbers[self._board.whole + MOVED] += len(job_ids)
+            for job_id in job_ids:
+                self._ask(job_id, None)
+
+    def left_alone(self, until: float) -> None:
+        """Kept for whoever reads the board."""
+        if self._board is not None:
+            self._numbers[self._board.whole + LEFT_ALONE] = until
+
+    async def run(self) -> None:
+        """Ask the desk about what is undecided, whenever there is something."""
+        while True:
+            await self._asked.wait()
+            try:
+                await self._decide()
+            except Fault as fault:
+                log.warning("cannot look up how jobs ended: %s", fault.message)
+                await asyncio.sleep(AWAY_SECONDS)
+
+    async def finish(self, seconds: float = AWAY_SECONDS) -> None:
+        """Decide what is left, if the store answers in time."""
+        with contextlib.suppress(Fault, TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._decide()
+
+    def _start(self, lease: Lease) -> int:
+        return self._starts[PRIORITY_MAX if lease.op is Operation.DELETE else lease.priority]
+
+    def _ask(self, job_id: JobId, outcome: Outcome | None) -> None:
+        self._undecided.append((job_id, outcome))
+        self._asked.set()
+
+    async def _decide(self) -> None:
+        while self._undecided:
+            job_id, outcome = self._undecided.popleft()
+            try:
+                job = await self._find(job_id)
+            except BaseException:
+                self._undecided.appendleft((job_id, outcome))
+                raise
+            if job is not None:
+                self._judge(job, outcome)
+        self._asked.clear()
+
+    def _judge(self, job: Job, outcome: Outcome | None) -> None:
+        """A failed job stays failed, so a late look is as good as an early one."""
+        rank = PRIORITY_MAX if job.op is Operation.DELETE else job.priority
+        if job.state is State.FAILED:
+            self._failed(rank, _reason_of_end(job, outcome), DEAD)
+        elif isinstance(outcome, Retry):
+            self._failed(rank, reason_of(outcome.error), RETRIED)
+        elif outcome is None and job.retry_count:  # claimed ahead, it went back free
+            self._failed(rank, _reason_of_loss(job), RETRIED)
+
+    def _failed(self, rank: int, reason: Reason, verdict: int) -> None:
+        start = self._starts[rank]
+        self._numbers[start + REASON[reason]] += 1
+        self._numbers[start + verdict] += 1
+
+
+def _reason_of_end(job: Job, outcome: Outcome | None) -> Reason:
+    """The attempt's own error says more than the code that is kept, unless another one ended the job."""
+    kept = None if job.error is None else job.error.code
+    if isinstance(outcome, Retry | Park) and outcome.error.code == kept:
+        return reason_of(outcome.error)
+    return Reason.CRASH if job.error is None else reason_of(job.error)
+
+
+def _reason_of_loss(job: Job) -> Reason:
+    return Reason.TIMEOUT if job.error is not None and job.error.code == "ERR_LEASE_EXPIRED" else Reason.CRASH
