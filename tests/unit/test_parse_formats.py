@@ -276,11 +276,30 @@ def test_xhtml_may_close_what_it_opens(empty: str) -> None:
     assert read_bytes(packed(parts), "a.epub").text.split() == ["One", "two", "three.", "Four."]
 
 
-def test_html_names_its_encoding() -> None:
-    """A page of before Unicode says what it is written in."""
-    page = '<meta charset="windows-1251"><p>Привет'.encode("cp1251")
+@pytest.mark.parametrize(
+    ("label", "codec", "words"),
+    [
+        ("windows-1251", "cp1251", "Привет"),
+        ("windows-874", "cp874", "สวัสดี ชาวโลก"),
+        ("iso-2022-jp", "iso2022_jp", "こんにちは世界"),
+        ("iso-8859-1", "cp1252", "“Quoted” for 5 €"),
+        ("gb2312", "gb18030", "镕基"),
+        ("shift_jis", "cp932", "①髙橋"),
+    ],
+)
+def test_html_names_its_encoding(label: str, codec: str, words: str) -> None:
+    """A page of before Unicode says what it is written in, and is taken for what browsers take it for."""
+    page = f'<meta charset="{label}"><p>{words}'.encode(codec)
 
-    assert read_bytes(page, "a.html").text.strip() == "Привет"
+    assert read_bytes(page, "a.html").text.strip() == words
+
+
+@pytest.mark.parametrize("label", ["idna", "hex", "zip", "undefined", "unicode_escape", "utf-16", "nonsense"])
+def test_html_names_no_encoding_of_pages(label: str) -> None:
+    """What is no encoding of pages is not believed, and does no harm."""
+    page = f'<meta charset="{label}"><p>Grüße aus Köln'.encode("cp1252")
+
+    assert read_bytes(page, "a.html").text.strip() == "Grüße aus Köln"
 
 
 def test_csv_records() -> None:

@@ -29,6 +29,27 @@ GUESSES_MORE = (
     "cp437",
     "cp866",
 )
+PAGE_ENCODINGS = frozenset(
+    {
+        *("utf-8", "gb18030", "big5", "big5hkscs", "euc_jp", "iso2022_jp", "cp932", "cp949"),
+        *("cp866", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "cp874"),
+        *(f"cp{number}" for number in range(1250, 1259)),
+        *(f"iso8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
+    }
+)
+"""What a page may be in, by Python's names; other codecs, some of which make no text, are not asked."""
+_READ_AS = {
+    **{"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "tis-620": "cp874"},
+    **{"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949"},
+}
+"""What browsers take an encoding for: pages use letters of the larger one under the smaller one's name."""
+_LABELS = {
+    **{"windows-874": "cp874", "windows-31j": "cp932", "x-sjis": "cp932", "windows-949": "cp949"},
+    **{"x-gbk": "gb18030", "x-mac-cyrillic": "mac-cyrillic", "iso-8859-8-i": "iso8859-8"},
+}
+"""Names that pages have and Python has not."""
+_STATEFUL = frozenset({"iso2022_jp"})
+"""Written in bytes of ASCII alone, which are valid UTF-8 as well."""
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it starts with
@@ -59,9 +80,19 @@ def load_codecs() -> None:
     """Load every codec there may be need of: where parsing happens, no file can be opened any more."""
     for _, name in MARKS:
         codecs.lookup(name)
-    for name in (*GUESSES, *GUESSES_MORE, "utf_16", "utf_32", "latin_1", "ascii", "idna"):
+    for name in (*GUESSES, *GUESSES_MORE, *PAGE_ENCODINGS, "utf_16", "utf_32"):
         codecs.lookup(name)
     from_bytes("Grüße aus Köln, où ça va très bien, señor.".encode("cp1252") * 4)
+
+
+def page_encoding(label: str) -> str | None:
+    """The encoding a page means by a name; None if pages are not in it."""
+    try:
+        name = codecs.lookup(_LABELS.get(label.lower(), label)).name
+    except LookupError:
+        return None
+    name = _READ_AS.get(name, name)
+    return name if name in PAGE_ENCODINGS else None
 
 
 def looks_binary(head: bytes) -> bool:
@@ -83,6 +114,8 @@ def decode(data: bytes, *, claim: str | None = None, lenient: bool = False) -> D
     wide = _zeros(data[:SAMPLE_BYTES])
     if wide is not None:
         return _decoded(data, wide, lenient=lenient)
+    if claim in _STATEFUL and not (found := _decoded(data, claim, lenient=True)).replaced:
+        return found
     try:
         return Decoded(text=data.decode(), encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -7,13 +7,13 @@ as they like.
 
 from __future__ import annotations
 
-import codecs
 import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from penstock.pipeline.parse.cleaning import clean, one_line
 from penstock.pipeline.parse.damage import Damaged
+from penstock.pipeline.parse.decoding import page_encoding
 from penstock.pipeline.parse.manuscript import Manuscript
 
 _UNSEEN = frozenset(
@@ -53,16 +53,12 @@ DEPTH_MAX = 10_000
 
 
 def charset_in(data: bytes) -> str | None:
-    """The encoding a page names itself, if Python knows it."""
+    """The encoding a page names itself, if pages may be in it.
+
+    UTF-16 is never told: a page that could be searched for "<meta" is not in it, whatever it says.
+    """
     found = _META_CHARSET.search(data, 0, META_WITHIN)
-    if found is None:
-        return None
-    try:
-        name = codecs.lookup(found[1].decode("ascii", "replace")).name
-    except LookupError:
-        return None
-    # A page that could be searched for "<meta" is not in UTF-16, whatever it says.
-    return None if name.startswith(("utf-16", "utf-32")) else name
+    return page_encoding(found[1].decode("ascii", "replace")) if found else None
 
 
 def write_html(text: str, manuscript: Manuscript) -> None:
