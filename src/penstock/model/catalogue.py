@@ -209,6 +209,8 @@ class DebtKind(StrEnum):
     PURGE_VERSION = "purge_version"
     PURGE_DOCUMENT = "purge_document"
     PURGE_GENERATION = "purge_generation"
+    PURGE_POINTS = "purge_points"
+    """Vectors outside the database whose chunks are purged go too."""
     FREE_BLOB = "free_blob"
     """Bytes nothing refers to any more are let go."""
     MOVE = "move"

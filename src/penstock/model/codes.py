@@ -49,6 +49,11 @@ CODES: Mapping[str, str] = {
     "ERR_STORE_UNFIT": "The Redis server is not one a queue can be trusted to.",
     "ERR_DISK_FULL": "The disk is full.",
     "ERR_CONFIGURATION": "The configuration is wrong.",
+    "ERR_VECTORS_DOWN": "The vector store cannot be reached, or fails.",
+    "ERR_VECTORS_REFUSED": "The vector store refuses the request or the key.",
+    "ERR_VECTORS_ANSWER": "The vector store answers what is no answer.",
+    "ERR_VECTORS_MISSING": "A collection that should be in the vector store is not there.",
+    "ERR_VECTORS_SHAPE": "A collection of the vector store holds vectors of another length or kind.",
     "ERR_FILE_NOT_FOUND": "There is no file at this path.",
     "ERR_FILE_UNREADABLE": "The file is there but may not be read.",
     "ERR_FILE_NOT_REGULAR": "The path names no ordinary file: a folder, a device, a link.",
@@ -186,6 +191,16 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_FETCH_TOO_LARGE": ("Fetch it yourself and submit the file.",),
     "ERR_MODEL_MISSING": ("Install penstock again: make install.",),
     "ERR_TEXT_TOO_LONG": ("Lower chunk_tokens of the collection.",),
+    "ERR_VECTORS_DOWN": (
+        "Check vectors in the configuration, and that the server runs.",
+        "Documents go on by themselves when it is back.",
+    ),
+    "ERR_VECTORS_REFUSED": ("Check qdrant.api_key.",),
+    "ERR_VECTORS_ANSWER": ("Check that vectors names a Qdrant server, version 1.16 or newer.",),
+    "ERR_VECTORS_MISSING": ("Make it anew from the database: penstock fsck --repair.",),
+    "ERR_VECTORS_SHAPE": (
+        "Remove the collection from the server, then make it anew: penstock fsck --repair.",
+    ),
     "ERR_EMBEDDER_DOWN": (
         "Check embedder in the configuration.",
         "Documents go on by themselves when it is back.",

@@ -34,6 +34,8 @@ class Flaw(StrEnum):
     CHUNK_VECTORS = "chunk_vectors"
     CHUNK_ORPHANS = "chunk_orphans"
     WORDS = "words"
+    VECTORS_MISSING = "vectors_missing"
+    VECTORS_UNUSED = "vectors_unused"
     VERSION_UNPURGED = "version_unpurged"
     VERSION_UNFINISHED = "version_unfinished"
     DOCUMENT_UNPURGED = "document_unpurged"
@@ -53,6 +55,8 @@ MEANINGS: dict[Flaw, str] = {
     Flaw.CHUNK_VECTORS: "A chunk has no vector, or one of the wrong length or model; mended likewise.",
     Flaw.CHUNK_ORPHANS: "Chunks belong to no version; mended by removing them.",
     Flaw.WORDS: "The words of a collection are not those of its chunks; mended by making them anew.",
+    Flaw.VECTORS_MISSING: "Chunks are not in the vector store; mended by putting them there again.",
+    Flaw.VECTORS_UNUSED: "Vectors in the vector store belong to no chunk; mended by removing them.",
     Flaw.VERSION_UNPURGED: "An old version is neither needed nor owed a purge; mended by owing it.",
     Flaw.VERSION_UNFINISHED: "A version nobody builds any more holds chunks; mended by owing their purge.",
     Flaw.DOCUMENT_UNPURGED: "A deleted document is owed no purge; mended by owing it.",

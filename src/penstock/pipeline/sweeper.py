@@ -14,6 +14,7 @@ import random
 from penstock.model.catalogue import BlobId
 from penstock.model.errors import Fault
 from penstock.model.files import BlobHash
+from penstock.pipeline.projection import Projection
 from penstock.ports.blobs import Blobs
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
@@ -27,7 +28,10 @@ PORTION = 500
 class Sweeper:
     """One round an hour, in every process at another time."""
 
-    def __init__(self, catalogue: Catalogue, blobs: Blobs, clock: Clock) -> None:
+    def __init__(
+        self, catalogue: Catalogue, blobs: Blobs, clock: Clock, projection: Projection | None = None
+    ) -> None:
+        self._projection = projection
         self._catalogue = catalogue
         self._blobs = blobs
         self._clock = clock
@@ -44,6 +48,8 @@ class Sweeper:
     async def look(self) -> int:
         """One round; how many things went."""
         gone = await self._blobs.sweep()
+        if self._projection is not None:
+            gone += await self._projection.clear()
         while some := await self._catalogue.sweep(limit=PORTION):
             gone += some
         portion: list[BlobId] = []

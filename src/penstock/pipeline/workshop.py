@@ -10,6 +10,7 @@ from typing import TypeVar
 from penstock.model.collections import CollectionLimits
 from penstock.model.jobs import Lease
 from penstock.pipeline.embed import EmbeddingDesk
+from penstock.pipeline.projection import Projection
 from penstock.ports.blobs import Blobs
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.database import Database, Transaction
@@ -31,6 +32,8 @@ class Workshop:
     tokenizer: Tokenizer
     embedding: EmbeddingDesk
     file_bytes_max: int
+    projection: Projection | None = None
+    """What keeps vectors outside the database, where they are kept there too."""
     limits: Mapping[str, CollectionLimits] = field(default_factory=dict)
     """Of collections that take less than others, by name."""
 

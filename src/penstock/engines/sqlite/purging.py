@@ -47,7 +47,7 @@ def purge(db: sqlite3.Connection, debt: Debt, now: float, *, limit: int) -> bool
             return _purge_document(db, debt.about, portion)
         case DebtKind.PURGE_GENERATION:
             return _purge_generation(db, GenerationId(int(debt.about)), now, portion)
-        case DebtKind.MOVE | DebtKind.REBUILD | DebtKind.FREE_BLOB:
+        case DebtKind.PURGE_POINTS | DebtKind.MOVE | DebtKind.REBUILD | DebtKind.FREE_BLOB:
             raise Broken(f"{debt.kind} is no purge")
         case _:
             assert_never(debt.kind)

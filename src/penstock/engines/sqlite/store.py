@@ -18,6 +18,7 @@ from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.index import SqliteIndex
+from penstock.engines.sqlite.manifest import SqliteManifest
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
@@ -30,6 +31,7 @@ from penstock.model.events import LoggedEvent
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
 from penstock.ports.database import Transaction
+from penstock.ports.index import Index
 
 T = TypeVar("T")
 READERS = 2
@@ -75,7 +77,8 @@ class SqliteStore:
         self.desk = SqliteDesk(self)
         self.batches = self.desk
         self.catalogue = SqliteCatalogue(self)
-        self.index = SqliteIndex(self)
+        self.index: Index = SqliteIndex(self)
+        self.manifest = SqliteManifest(self)
         self.auditor = SqliteAuditor(self)
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:

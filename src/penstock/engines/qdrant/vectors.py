@@ -1,0 +1,234 @@
+"""The vectors port on Qdrant: a collection for each space, a point for each chunk, by the chunk's number."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from penstock.engines.qdrant.faults import misshapen, missing, nonsense
+from penstock.engines.qdrant.server import Server
+from penstock.engines.qdrant.shapes import (
+    DENSE,
+    INDEXES,
+    WORDS,
+    Described,
+    check,
+    name_of,
+    shape_of,
+    space_named,
+)
+from penstock.engines.qdrant.sparse import sparse_of
+from penstock.model.catalogue import GenerationId, VersionId
+from penstock.model.chunks import Vector
+from penstock.model.errors import Refused
+from penstock.model.points import Found, Leg, Point, Space, Subject, SubjectKind
+from penstock.ports.manifest import Manifest
+
+T = TypeVar("T")
+SEARCH_EFFORT = 256
+"""How many candidates a graph is searched with; more find more of the true nearest, and cost more."""
+
+
+class _Payload(msgspec.Struct):
+    version: int
+
+
+class _Record(msgspec.Struct):
+    id: int
+    payload: _Payload
+
+
+class _Scored(msgspec.Struct):
+    id: int
+    score: float
+    payload: _Payload
+
+
+class _Answer(msgspec.Struct):
+    points: list[_Scored]
+
+
+class _Numbered(msgspec.Struct):
+    id: int
+
+
+class _Page(msgspec.Struct):
+    points: list[_Numbered]
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Names(msgspec.Struct):
+    collections: list[_Named]
+
+
+class QdrantVectors:
+    """Keeps points on one server; what another database keeps there is never touched."""
+
+    def __init__(self, server: Server, manifest: Manifest) -> None:
+        self._server = server
+        self._manifest = manifest
+        self._ready: set[Space] = set()
+        self._making = asyncio.Lock()
+
+    async def put(self, space: Space, points: Sequence[Point]) -> None:
+        """Store points; the collection is made if need be, also if it vanished meanwhile."""
+        if not points:
+            return
+        body = {"points": [_put(space, point) for point in points]}
+        name = await self._name(space)
+        for _ in range(2):
+            await self._ensure(space, name)
+            if await self._server.call("PUT", f"/collections/{name}/points?wait=true", body) is not None:
+                return
+            self._ready.discard(space)
+        raise missing(name)
+
+    async def nearest(self, space: Space, legs: Sequence[Leg]) -> list[list[Found]]:
+        """The best points of each leg, asked in one call."""
+        name = await self._name(space)
+        body = {"searches": [_search(space, leg) for leg in legs]}
+        told = await self._server.call("POST", f"/collections/{name}/points/query/batch", body)
+        if told is None:
+            raise missing(name)
+        return [
+            [Found(chunk=at.id, version=VersionId(at.payload.version), score=at.score) for at in each.points]
+            for each in _read(told, list[_Answer])
+        ]
+
+    async def spaces(self) -> list[Space]:
+        """Those that are there, of this database."""
+        home = await self._manifest.home()
+        told = _read(await self._server.call("GET", "/collections"), _Names)
+        found = (space_named(home, each.name) for each in told.collections)
+        return sorted(filter(None, found), key=lambda space: (space.recipe, space.dimension))
+
+    async def page(
+        self, space: Space, *, subject: Subject | None = None, after: int = 0, limit: int = 1000
+    ) -> list[int]:
+        """The numbers of points higher than `after`, in order."""
+        name = await self._name(space)
+        body: dict[str, object] = {
+            "offset": after + 1,
+            "limit": limit,
+            "with_payload": False,
+            "with_vector": False,
+        }
+        if subject is not None:
+            body["filter"] = {"must": [_subject(subject)]}
+        told = await self._server.call("POST", f"/collections/{name}/points/scroll", body)
+        return [] if told is None else [each.id for each in _read(told, _Page).points]
+
+    async def known(self, space: Space, chunks: Sequence[int]) -> Mapping[int, VersionId]:
+        """Which of these points are there, and of which version each is."""
+        name = await self._name(space)
+        body = {"ids": list(chunks), "with_payload": ["version"], "with_vector": False}
+        told = await self._server.call("POST", f"/collections/{name}/points", body)
+        records = [] if told is None else _read(told, list[_Record])
+        return {each.id: VersionId(each.payload.version) for each in records}
+
+    async def remove(self, space: Space, chunks: Sequence[int]) -> None:
+        """Remove points by number; where there is no collection there is nothing to remove."""
+        name = await self._name(space)
+        body = {"points": list(chunks)}
+        await self._server.call("POST", f"/collections/{name}/points/delete?wait=true", body)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._server.close()
+
+    async def _name(self, space: Space) -> str:
+        return name_of(await self._manifest.home(), space)
+
+    async def _ensure(self, space: Space, name: str) -> None:
+        """See to it that the collection is there, with its indexes and in its shape."""
+        async with self._making:
+            if space in self._ready:
+                return
+            found = await self._described(name)
+            if found is None:
+                await self._make(space, name)
+                found = await self._described(name)
+            if found is None:
+                raise missing(name)
+            check(name, space, found)
+            for field in INDEXES.keys() - found.payload_schema.keys():
+                body = {"field_name": field, "field_schema": INDEXES[field]}
+                await self._server.call("PUT", f"/collections/{name}/index?wait=true", body)
+            self._ready.add(space)
+
+    async def _described(self, name: str) -> Described | None:
+        told = await self._server.call("GET", f"/collections/{name}")
+        return None if told is None else _read(told, Described)
+
+    async def _make(self, space: Space, name: str) -> None:
+        try:
+            await self._server.call("PUT", f"/collections/{name}", shape_of(space))
+        except Refused:
+            # Another process may have made it meanwhile, or an answer was lost: what counts is what is there.
+            if await self._described(name) is None:
+                raise
+
+
+def _put(space: Space, point: Point) -> dict[str, object]:
+    return {
+        "id": point.chunk,
+        "vector": {
+            DENSE: _numbers(space, point.vector),
+            WORDS: sparse_of(point.generation, point.words),
+        },
+        "payload": {
+            "workspace": point.workspace,
+            "tenant": point.tenant,
+            "collection": point.collection,
+            "generation": str(point.generation),
+            "document": point.document,
+            "number": point.document_number,
+            "version": point.version,
+        },
+    }
+
+
+def _search(space: Space, leg: Leg) -> dict[str, object]:
+    must = [_subject(Subject(kind=SubjectKind.GENERATION, id=str(leg.generation)))]
+    if leg.documents is not None:
+        must.append({"key": "number", "match": {"any": list(leg.documents)}})
+    return {
+        **_query(space, leg.generation, leg.vector, leg.words or {}),
+        "filter": {"must": must},
+        "limit": leg.limit,
+        "with_payload": ["version"],
+    }
+
+
+def _query(
+    space: Space, generation: GenerationId, vector: Vector | None, words: Mapping[str, float]
+) -> dict[str, object]:
+    if vector is None:
+        return {"query": sparse_of(generation, words), "using": WORDS}
+    return {"query": _numbers(space, vector), "using": DENSE, "params": {"hnsw_ef": SEARCH_EFFORT}}
+
+
+def _subject(subject: Subject) -> dict[str, object]:
+    value = int(subject.id) if subject.kind is SubjectKind.VERSION else subject.id
+    return {"key": subject.kind.value, "match": {"value": value}}
+
+
+def _numbers(space: Space, vector: Vector) -> list[float]:
+    numbers = array("f", vector)
+    if len(numbers) != space.dimension:
+        raise misshapen(f"a vector has {len(numbers)} numbers where {space.dimension} are due")
+    return numbers.tolist()
+
+
+def _read(told: object, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(told, kind)
+    except msgspec.ValidationError as error:
+        raise nonsense(str(error)) from error

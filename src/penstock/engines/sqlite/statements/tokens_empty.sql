@@ -1,0 +1,2 @@
+-- tokens_empty (sqlite): forget all texts.
+INSERT INTO tokens (tokens) VALUES ('delete-all')

@@ -1,0 +1,147 @@
+"""The projection: what is kept outside the database is made of it, compared with it, and made again from it.
+
+The order is everything. Chunks are committed first; their points are put next; then the version is flipped.
+So a reader, who checks every point against the database, sees a version whole or not at all, and whoever is
+killed in between leaves points that nobody sees and that the next attempt puts again under the same numbers.
+Removing goes the other way: rows first, and what is owed is written with them; then the points whose rows are
+gone. A chunk's number is never used again, so such a point can never be needed, whoever is late or early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from penstock.model.catalogue import Debt, DebtKind, NewDebt, VersionId
+from penstock.model.diagnosis import Disagreement, Flaw
+from penstock.model.errors import Broken
+from penstock.model.points import Space, Subject, SubjectKind
+from penstock.ports.manifest import Listed, Manifest
+from penstock.ports.vectors import Vectors
+
+PORTION = 256
+PAGE = 1000
+SUBJECTS = {
+    DebtKind.PURGE_VERSION: SubjectKind.VERSION,
+    DebtKind.PURGE_DOCUMENT: SubjectKind.DOCUMENT,
+    DebtKind.PURGE_GENERATION: SubjectKind.GENERATION,
+}
+"""Whose points a purge leaves behind."""
+
+
+class Projection:
+    """Keeps the points of one database in step with it."""
+
+    def __init__(self, manifest: Manifest, vectors: Vectors) -> None:
+        self._manifest = manifest
+        self._vectors = vectors
+
+    async def put(self, version: VersionId) -> None:
+        """Put all points of a version whose chunks are committed; again changes nothing."""
+        space = await self._manifest.space_of(version)
+        first = 0
+        while space is not None:
+            points = await self._manifest.points(version, first=first, limit=PORTION)
+            await self._vectors.put(space, points)
+            first += len(points)
+            if len(points) < PORTION:
+                return
+
+    async def withdraw(self, version: VersionId) -> None:
+        """Take back what a late attempt put of a version that was purged meanwhile."""
+        await self.clear(Subject(kind=SubjectKind.VERSION, id=str(version)))
+
+    async def is_purged(self, debt: Debt) -> bool:
+        """Whether the rows are gone whose points a debt is about."""
+        kind, about = purge_of(debt)
+        return not await self._manifest.is_owed(kind, about)
+
+    async def clear(self, subject: Subject | None = None) -> int:
+        """Remove the points that have no chunk any more, of a subject or of all; how many went."""
+        return sum([await self._clear(space, subject) for space in await self._vectors.spaces()])
+
+    async def flaws(self, *, limit: int) -> list[Disagreement]:
+        """Where points and chunks disagree, either way; at most so many of a kind."""
+        found = []
+        async for each in self._lacking():
+            found.append(each)
+            if len(found) == limit:
+                break
+        count = sum([len(await self._unneeded(space)) for space in await self._vectors.spaces()])
+        if count:
+            told = f"{count} vectors in the vector store belong to no chunk"
+            found.append(Disagreement(flaw=Flaw.VECTORS_UNUSED, about=str(count), sentence=told))
+        return found
+
+    async def mend(self, flaw: Disagreement) -> bool:
+        """Put what lacks from the database, remove what nothing needs; nothing is embedded for it."""
+        match flaw.flaw:
+            case Flaw.VECTORS_MISSING:
+                await self.put(VersionId(int(flaw.about)))
+            case Flaw.VECTORS_UNUSED:
+                await self.clear()
+            case _:
+                return False
+        return True
+
+    async def _lacking(self) -> AsyncIterator[Disagreement]:
+        after = 0
+        while listed := await self._manifest.current(after=after):
+            after = listed[-1].version
+            for each in listed:
+                count = await self._lacks(each)
+                if count and await self._is_current(each):
+                    told = f"{each.name}: {count} of {len(each.chunks)} chunks are not in the vector store"
+                    yield Disagreement(
+                        flaw=Flaw.VECTORS_MISSING,
+                        about=str(each.version),
+                        sentence=told,
+                        document=each.document,
+                    )
+
+    async def _lacks(self, listed: Listed) -> int:
+        count = 0
+        for at in range(0, len(listed.chunks), PAGE):
+            chunks = listed.chunks[at : at + PAGE]
+            known = await self._vectors.known(listed.space, chunks)
+            count += sum(known.get(chunk) != listed.version for chunk in chunks)
+        return count
+
+    async def _is_current(self, listed: Listed) -> bool:
+        """Looked at again: it may have been replaced since it was listed."""
+        again = await self._manifest.current(after=listed.version - 1, limit=1)
+        return bool(again) and again[0].version == listed.version
+
+    async def _clear(self, space: Space, subject: Subject | None) -> int:
+        unneeded = await self._unneeded(space, subject)
+        for at in range(0, len(unneeded), PAGE):
+            await self._vectors.remove(space, unneeded[at : at + PAGE])
+        return len(unneeded)
+
+    async def _unneeded(self, space: Space, subject: Subject | None = None) -> list[int]:
+        """The points first and the rows after them: a point is put only when its row is there."""
+        unneeded: list[int] = []
+        after = 0
+        while chunks := await self._vectors.page(space, subject=subject, after=after, limit=PAGE):
+            unneeded += await self._manifest.missing(chunks)
+            after = chunks[-1]
+        return unneeded
+
+
+def points_debt(purge: Debt) -> NewDebt:
+    """What a purge owes outside the database."""
+    return NewDebt(kind=DebtKind.PURGE_POINTS, about=f"{SUBJECTS[purge.kind]}:{purge.about}")
+
+
+def subject_of(debt: Debt) -> Subject:
+    """Whose points a debt is about."""
+    kind, separator, about = debt.about.partition(":")
+    if not separator:
+        raise Broken(f"a debt is about {debt.about!r}, which names no points")
+    return Subject(kind=SubjectKind(kind), id=about)
+
+
+def purge_of(debt: Debt) -> tuple[DebtKind, str]:
+    """The purge that must be done before."""
+    subject = subject_of(debt)
+    (kind,) = [purge for purge, whose in SUBJECTS.items() if whose is subject.kind]
+    return kind, subject.id
