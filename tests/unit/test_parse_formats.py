@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from penstock.model.parsed import Parsed
@@ -116,7 +118,8 @@ def test_plain_text_with_form_feeds_has_pages() -> None:
 def test_markdown_headings() -> None:
     """Hashes and underlines make headings; fences, comments and front matter hide them."""
     text = (
-        "---\ntitle: 'The Title'\n---\n# One *strong* [link](x)\n\ntext\n\n```\n# no\n```\n<!--\n# no\n-->\n"
+        "---\nsubtitle: no\ntitle: 'The Title'\n---\n"
+        "# One *strong* [link](x)\n\ntext\n\n```\n# no\n```\n<!--\n# no\n-->\n"
         "Two\nlines\n=====\n\n### Three ###\n\nFour\n----\n\n- item\n---\n\n    # code\n"
     )
 
@@ -125,6 +128,16 @@ def test_markdown_headings() -> None:
     assert headings_of(parsed) == [(1, "One strong link"), (1, "Two lines"), (3, "Three"), (2, "Four")]
     assert parsed.title == "The Title"
     assert "```\n# no\n```" in parsed.text
+
+
+def test_markdown_headings_of_marks_take_no_time() -> None:
+    """Marks that pair with nothing are looked at in proportion to the text."""
+    start = time.process_time()
+
+    parsed = read_bytes((b"# " + b"`" * 1900 + b"a\n") * 300, "a.md")
+
+    assert len(parsed.headings) == 300
+    assert time.process_time() - start < 3.0
 
 
 def test_word_document() -> None:
@@ -322,6 +335,17 @@ def test_json_records() -> None:
         cut_lines(parsed)
     )
     assert '{"b": 2}' in cut_lines(lines)
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x7f", "\ufeff", "\u200b"])
+def test_json_may_hold_any_letter(sign: str) -> None:
+    """Letters that cleaning takes for ends of lines are valid inside a string."""
+    parsed = read_bytes(f'[{{"a": "one{sign}two"}}, {{"b": 3}}]'.encode(), "a.json")
+    lines = read_bytes(f'{{"a": "one{sign}two"}}\n{{"b": 3}}'.encode(), "a.jsonl")
+
+    assert parsed.text.replace("\n", "") == '[{"a": "onetwo"}, {"b": 3}]'
+    assert '{"b": 3}]' in cut_lines(parsed)
+    assert '{"b": 3}' in cut_lines(lines)
 
 
 def test_json_that_is_none() -> None:

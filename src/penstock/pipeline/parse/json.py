@@ -22,8 +22,9 @@ _ESCAPE = re.compile(
 
 def write_json(text: str, manuscript: Manuscript, *, lenient: bool) -> None:
     """Write a JSON text, or lines of JSON; Damaged if it is neither."""
-    text = clean(text).strip()
-    problem = _problem(text)
+    # Cleaning mends most stray bytes, but makes ends of lines, which no string may hold, of some letters.
+    raw, text = text, clean(text).strip()
+    problem = _problem(text) and _problem(raw.strip())
     if problem and not lenient:
         raise Damaged(problem)
     if problem:

@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterator
 
 from penstock.pipeline.parse.cleaning import clean
-from penstock.pipeline.parse.manuscript import Manuscript
+from penstock.pipeline.parse.manuscript import TITLE_CHARS_MAX, Manuscript
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HASHES = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:(=+)|(-+))[ \t]*$")
 _NOT_A_PARAGRAPH = re.compile(r" {0,3}(?:[#>|]|[-*+][ \t]|\d{1,9}[.)][ \t]|`{3}|~{3}|<)|\t| {4}")
-_TITLE_KEY = re.compile(r"title:[ \t]*(.{1,300})", re.IGNORECASE)
+_TITLE_KEY = re.compile(r"^title:[ \t]*(.{1,300})", re.IGNORECASE | re.MULTILINE)
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]{0,300})\](?:\([^()]{0,2000}\)|\[[^\[\]]{0,300}\])")
-_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|`+)(?=\S)(.{1,300}?)(?<=\S)\1")
+_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1")
 _LINE_MAX = 2000
 """A longer line is no heading anyone wrote."""
+_MARKS_MAX = 20
 
 
 def write_markdown(text: str, manuscript: Manuscript) -> None:
@@ -40,7 +41,8 @@ def write_markdown(text: str, manuscript: Manuscript) -> None:
 
 def plain_words(title: str) -> str:
     """A heading without the marks of links and emphasis."""
-    title = _IMAGE_OR_LINK.sub(r"\1", title[:_LINE_MAX])
+    # Unpaired marks cost the cube of their number, so they are looked for only in what is kept of a title.
+    title = _IMAGE_OR_LINK.sub(r"\1", title[:_LINE_MAX])[: TITLE_CHARS_MAX + _MARKS_MAX]
     for _ in range(3):
         title = _EMPHASIS.sub(r"\2", title)
     return title.strip()
