@@ -68,15 +68,22 @@ class Admission:
         marks: Mapping[str, str] | None = None,
         batch: BatchId | None = None,
         parent: JobId | None = None,
+        ids: Mapping[str, JobId] | None = None,
     ) -> list[Admitted]:
         """One job for each file; `parent` makes their ids repeatable, so a second run doubles nothing.
 
-        `marks` tell how the files looked, for the next one who compares.
+        `marks` tell how the files looked, for the next one who compares; `ids` gives jobs their ids itself.
         """
-        looks = marks or {}
+        looks, chosen = marks or {}, ids or {}
         requests = [
             _Request(
-                job=self._job(order, File(file_path=path), op, _child(parent, path), looks.get(path)),
+                job=self._job(
+                    order,
+                    File(file_path=path),
+                    op,
+                    chosen.get(path) or _child(parent, path),
+                    looks.get(path),
+                ),
                 source=Source.FILE,
                 identity=path,
                 name=PurePosixPath(path).name,

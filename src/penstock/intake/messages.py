@@ -8,7 +8,7 @@ and below a root no link is followed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
@@ -86,7 +86,7 @@ def belonging_of(message: Message, declared: Declared) -> Belonging:
             raise Refused("tenant_id names no tenant of this installation", code="ERR_TENANT_INVALID")
     places = [place for place in declared.places if workspace in (None, place.workspace)]
     if message.collection is None:
-        place, root = _by_path(message.path, places, declared)
+        place, root = home_of(message.path, places, declared)
     else:
         place = _by_name(message.collection, places)
         root = _root_for(message.path, place, places, declared.roots)
@@ -128,14 +128,14 @@ def job_of(message: Message, belonging: Belonging, *, priority: int) -> NewJob:
     )
 
 
-def _by_name(name: str, places: list[Place]) -> Place:
+def _by_name(name: str, places: Sequence[Place]) -> Place:
     for place in places:
         if place.collection == name:
             return place
     raise Refused(f"there is no collection {name!r}", code="ERR_COLLECTION_UNKNOWN")
 
 
-def _by_path(path: str, places: list[Place], declared: Declared) -> tuple[Place, str]:
+def home_of(path: str, places: Sequence[Place], declared: Declared) -> tuple[Place, str]:
     """The collection whose folder holds the file, innermost first; else the default, below a shared root."""
     held = [(root, place) for place in places for root in _holding(path, (place.incoming, *place.sources))]
     if held:
@@ -150,7 +150,7 @@ def _by_path(path: str, places: list[Place], declared: Declared) -> tuple[Place,
     return _by_name(declared.default, places), root
 
 
-def _root_for(path: str, place: Place, places: list[Place], shared: tuple[str, ...]) -> str:
+def _root_for(path: str, place: Place, places: Sequence[Place], shared: tuple[str, ...]) -> str:
     """The root the file lies below: one of the collection's own, else one others of the workspace have."""
     own = (place.incoming, *place.sources)
     if any(_holding(path, own)):
