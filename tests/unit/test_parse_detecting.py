@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
+from penstock.model.errors import Refused
 from penstock.pipeline.parse.endings import FORMATS
 from tests.support.files.packages import docx, epub_parts, packed, paragraph, pptx_parts, xlsx_parts
 from tests.support.files.pdf import simple_pdf
@@ -113,6 +116,33 @@ def test_an_encrypted_office_file_is_told_from_an_old_one() -> None:
     locked = FOREIGN["doc"] + "EncryptedPackage".encode("utf-16-le") + bytes(100)
 
     assert code_of(locked, "a.docx") == "ERR_ENCRYPTED"
+
+
+def test_an_encrypted_office_file_may_list_what_it_holds_at_its_end() -> None:
+    """In a large one the list comes behind megabytes of what is locked."""
+    sector = 6000
+    header = FOREIGN["doc"][:8].ljust(30, b"\0") + struct.pack("<H16xI", 9, sector)
+    listed = "EncryptedPackage".encode("utf-16-le").ljust(512, b"\0")
+
+    assert code_of(header.ljust((sector + 1) * 512, b"\1") + listed, "a.docx") == "ERR_ENCRYPTED"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "words"),
+    [
+        (FOREIGN["doc"], "a.doc", "The file is a document of an Office from before 2007, which is not read."),
+        (
+            packed({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": "<x/>"}),
+            "a.odt",
+            "The file is an OpenDocument file, which is not read.",
+        ),
+        (packed({"a.txt": "text"}), "a.zip", "The file is a zip archive, which is not read."),
+    ],
+)
+def test_what_is_not_read_is_called_by_its_name(data: bytes, name: str, words: str) -> None:
+    """Who put it in knows what to convert; nobody is told that his letter holds no text."""
+    with pytest.raises(Refused, match=f"^{words}$"):
+        read_bytes(data, name)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.pdf", "a.json", "a"])

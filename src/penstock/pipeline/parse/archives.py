@@ -55,7 +55,7 @@ class Archive:
 
     def media(self) -> Media | None:
         """Which format the parts make up; None for an archive that is nothing but one."""
-        if "mimetype" in self and self.read("mimetype")[:64].strip() == b"application/epub+zip":
+        if self._says_of_itself() == b"application/epub+zip":
             return Media.EPUB
         if "meta-inf/container.xml" in self:
             return Media.EPUB
@@ -63,6 +63,15 @@ class Archive:
             if "[content_types].xml" in self and any(key.startswith(part) for key in self._members):
                 return media
         return None
+
+    @property
+    def kind(self) -> str:
+        """What people call it, if it is none of the formats that are read."""
+        of_office = self._says_of_itself().startswith(b"application/vnd.oasis.opendocument")
+        return "an OpenDocument file" if of_office else "a zip archive"
+
+    def _says_of_itself(self) -> bytes:
+        return self.read("mimetype")[:64].strip() if "mimetype" in self else b""
 
     def __contains__(self, name: str) -> bool:
         return _key(name) in self._members

@@ -8,6 +8,7 @@ format with a signature its bytes do not have is a lie, most often a failed down
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -22,6 +23,7 @@ from penstock.pipeline.parse.signatures import HEAD_BYTES, recognised
 
 PDF_MAGIC_WITHIN = 1024
 OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLD_OFFICE_HEADER_BYTES = 512
 OLD_OFFICE_LOOK_BYTES = 1 << 20
 ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _HTML = re.compile(
@@ -75,11 +77,21 @@ def _by_signature(file: BinaryIO, head: bytes, name: str, limits: Limits) -> Med
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _package(file, name, limits)
     if head.startswith(OLD_OFFICE):
-        file.seek(0)
-        if ENCRYPTED_PACKAGE in file.read(OLD_OFFICE_LOOK_BYTES):
+        if _holds_encrypted(file, head):
             raise Refused("The document is encrypted and needs a password.", code="ERR_ENCRYPTED")
         raise _foreign("a document of an Office from before 2007", name, claimed(name))
     return None
+
+
+def _holds_encrypted(file: BinaryIO, head: bytes) -> bool:
+    """Whether a container of the old kind lists an encrypted package; its list may lie behind the package."""
+    if len(head) >= OLD_OFFICE_HEADER_BYTES:
+        size_bits, sector = struct.unpack_from("<H16xI", head, 30)
+        file.seek((sector + 1) << min(size_bits, 12))
+        if ENCRYPTED_PACKAGE in file.read(OLD_OFFICE_LOOK_BYTES):
+            return True
+    file.seek(0)
+    return ENCRYPTED_PACKAGE in file.read(OLD_OFFICE_LOOK_BYTES)
 
 
 def _package(file: BinaryIO, name: str, limits: Limits) -> Media:
@@ -87,13 +99,13 @@ def _package(file: BinaryIO, name: str, limits: Limits) -> Media:
     claim = claimed(name)
     try:
         with Archive(file, limits) as archive:
-            found = archive.media()
+            found, kind = archive.media(), archive.kind
     except Damaged as error:
         if claim in NOT_TEXT and claim is not Media.PDF:
             raise refusal(claim, error) from error
         raise Refused(f"The file is a damaged zip archive: {error}", code="ERR_TYPE_UNSUPPORTED") from error
     if found is None:
-        raise _foreign("a zip archive", name, claim)
+        raise _foreign(kind, name, claim)
     return found
 
 
@@ -105,7 +117,7 @@ def _with_note(media: Media, claim: Media | None) -> Detected:
 
 def _foreign(kind: str, name: str, claim: Media | None) -> Refused:
     if claim is None:
-        return Refused(f"The file is {kind}; there is no text to read in it.", code="ERR_TYPE_UNSUPPORTED")
+        return Refused(f"The file is {kind}, which is not read.", code="ERR_TYPE_UNSUPPORTED")
     return Refused(
         f"The name ends in .{ending_of(name)[:20]}, but the file is {kind}.", code="ERR_TYPE_MISMATCH"
     )
