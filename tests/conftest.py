@@ -1,4 +1,4 @@
-"""Profiles of the property tests: small and repeatable by default, large when PENSTOCK_SWEEP=1 asks.
+"""Shared servers; profiles of the property tests: small and repeatable, large when PENSTOCK_SWEEP=1 asks.
 
 A shell that starts the tests in the background makes them ignore Ctrl-C, and every program they start
 inherits that; the tests that press Ctrl-C need it back.
@@ -8,6 +8,10 @@ import os
 import signal
 
 from hypothesis import HealthCheck, settings
+
+from tests.support.servers.fixtures import redis, redis_session
+
+__all__ = ["redis", "redis_session"]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

