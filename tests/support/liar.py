@@ -43,6 +43,16 @@ LIES: Mapping[str, Callable[[], bytes]] = {
     "a heading of no level": lambda: _sound(
         Window(text="words", headings=(Heading(level=9, title="x", start=0),)), TRUE_END
     ),
+    "a title that steers the terminal": lambda: _sound(
+        Window(text="words"), End(media=Media.TEXT, title="\x1b]0;owned\x07")
+    ),
+    "a note of two lines": lambda: _sound(Window(text="words"), End(media=Media.TEXT, notes=("one\ntwo",))),
+    "a heading of two lines": lambda: _sound(
+        Window(text="words", headings=(Heading(level=1, title="x\ny", start=0),)), TRUE_END
+    ),
+    "a refusal that steers the terminal": lambda: _sound(
+        Failure(code="ERR_NO_TEXT", message="\x1b[2Jall is well")
+    ),
     "a code of its own": lambda: _sound(Failure(code="ERR_OF_MY_OWN", message="x")),
 }
 

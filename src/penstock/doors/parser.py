@@ -14,6 +14,7 @@ import sys
 
 from penstock.engines.parsers import sandbox, wire
 from penstock.model.errors import Refused
+from penstock.pipeline.parse.cleaning import clean, one_line
 from penstock.pipeline.parse.manuscript import Limits, Window
 from penstock.pipeline.parse.reading import read, warm_up
 
@@ -34,10 +35,7 @@ def main() -> None:
         warm_up()
         shut = sandbox.shut_in(int(sys.argv[2]), int(sys.argv[3]))
     except Exception as error:  # the parent is told why, whatever it is
-        _say(
-            line,
-            wire.Failure(code="ERR_BROKEN", message=f"{type(error).__name__}: {error}"[:2000], fatal=True),
-        )
+        _say(line, _failure("ERR_BROKEN", f"{type(error).__name__}: {error}", fatal=True))
         raise
     _say(
         line,
@@ -64,7 +62,7 @@ def _serve(line: socket.socket) -> bool:
             ending = _read(file, task, line)
         _say(line, ending)
     except Refused as refused:
-        _say(line, wire.Failure(code=refused.code, message=refused.message[: wire.MESSAGE_CHARS_MAX]))
+        _say(line, _failure(refused.code, refused.message))
     except MemoryError:
         line.sendall(OUT_OF_MEMORY)
         return False
@@ -72,10 +70,7 @@ def _serve(line: socket.socket) -> bool:
         return False
     except Exception as error:  # a reader's own mistake must not look like a text
         message = f"The parser failed on this file: {type(error).__name__}: {error}"
-        _say(
-            line,
-            wire.Failure(code="ERR_PARSER_CRASHED", message=message[: wire.MESSAGE_CHARS_MAX], fatal=True),
-        )
+        _say(line, _failure("ERR_PARSER_CRASHED", message, fatal=True))
         return False
     sandbox.watch_time(0)
     return True
@@ -97,6 +92,11 @@ def _read(file: io.BufferedReader, task: wire.Task, line: socket.socket) -> wire
         notes=ending.notes,
         resident_kib=_resident_kib(),
     )
+
+
+def _failure(code: str, message: str, *, fatal: bool = False) -> wire.Failure:
+    """What went wrong on one line, though words of the file may stand in it."""
+    return wire.Failure(code=code, message=one_line(clean(message))[: wire.MESSAGE_CHARS_MAX], fatal=fatal)
 
 
 def _say(line: socket.socket, message: wire.Said) -> None:

@@ -16,6 +16,13 @@ TITLE_CHARS_MAX = 1000
 _UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff\ufffe\uffff]")
 
 
+def checked(words: str) -> str:
+    """Words a person will be shown; Nonsense if they could act on whatever shows them."""
+    if _UNCLEAN.search(words) or "\n" in words:
+        raise Nonsense("words that are no line of text")
+    return words
+
+
 class Gathering:
     """One document as its windows come in."""
 
@@ -59,6 +66,8 @@ class Gathering:
             raise Nonsense("pages that do not cover the text")
         if len(end.notes) > NOTES_MAX or not self._length:
             raise Nonsense("no text, or too many notes")
+        for words in (end.title or "", end.language or "", *end.notes):
+            checked(words)
         return Parsed(
             text="".join(self._texts),
             media=end.media,
@@ -82,8 +91,8 @@ class Gathering:
         start = self._headings[-1].start if self._headings else 0
         if heading.start < start or not 1 <= heading.level <= 6:
             raise Nonsense("headings out of order")
-        if len(heading.title) > TITLE_CHARS_MAX or _UNCLEAN.search(heading.title):
-            raise Nonsense("a heading that is no line of text")
+        if len(checked(heading.title)) > TITLE_CHARS_MAX:
+            raise Nonsense("a heading that is too long")
         if len(self._headings) >= HEADINGS_MAX:
             raise Nonsense("headings without end")
         self._headings.append(heading)

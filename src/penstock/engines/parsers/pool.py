@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.engines.parsers.child import Child, Ended, Nonsense, Silent
-from penstock.engines.parsers.gathering import Gathering
+from penstock.engines.parsers.gathering import Gathering, checked
 from penstock.engines.parsers.wire import NAME_CHARS_MAX, End, Failure, Ready, Task, Window
 from penstock.model.codes import CODES
 from penstock.model.errors import Broken, Fault, Refused
@@ -160,6 +160,7 @@ class Parsers:
                         child.documents = self._bounds.documents
                     return gathering.finish(end)
                 case Failure() as failure:
+                    checked(failure.message)
                     return failure
                 case Ready():
                     raise Nonsense("a second greeting")
