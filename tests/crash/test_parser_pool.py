@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.parsers import abilities
+from penstock.engines.parsers.child import Child
 from penstock.model.errors import Broken, Refused
 from penstock.model.parsed import Media
+from penstock.wiring.parsers import COMMAND
 from tests.support.files.pdf import shared_pages, simple_pdf
 from tests.support.parsing import (
     children_alive,
@@ -156,6 +158,19 @@ async def test_closing_ends_what_runs(tmp_path: Path) -> None:
         await parsing
 
     assert children_alive() == []
+
+
+async def test_cancelling_the_start_ends_the_child() -> None:
+    """R5: whoever gives up while a child starts leaves none, however early that is."""
+    for turns in range(6):
+        starting = asyncio.create_task(Child.start(COMMAND, 1 << 30))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        for pid in children_alive():
+            await asyncio.to_thread(wait_until_gone, pid, 0.1)
 
 
 ORPHANING = """

@@ -77,7 +77,12 @@ class Child:
         ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         _reap(process, ended)
         ours.setblocking(False)
-        reader, writer = await asyncio.open_connection(sock=ours, limit=STREAM_BYTES)
+        try:
+            reader, writer = await asyncio.open_connection(sock=ours, limit=STREAM_BYTES)
+        except BaseException:  # nobody holds the child yet who could end it
+            ours.close()
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
         child = cls(process, ours, reader, writer, ended)
         try:
             async with asyncio.timeout(START_SECONDS_MAX):
