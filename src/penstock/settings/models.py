@@ -1,4 +1,4 @@
-"""The models' keys: how text is embedded, and how an endpoint is asked."""
+"""The models' and the vector store's keys: how text is embedded, and how a server is asked."""
 
 # ruff: noqa: RUF009 -- setting() returns dataclass fields, not shared values.
 
@@ -43,3 +43,11 @@ class Answering:
     tokens: int = setting(Whole(1, 100_000), 1024, "Longest answer, in the model's tokens.")
     timeout: float = setting(Duration(), "2m", "Longest time one answer may take.")
     answer_bytes: int = setting(Size(64 << 20), "1MiB", "Longest answer taken from the endpoint.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Qdrant:
+    """How the Qdrant server `vectors` names is asked."""
+
+    api_key: Secret | None = setting(Password(), None, "The key the server asks for.")
+    timeout: float = setting(Duration(), "10s", "Longest time one call to the server may take.")

@@ -21,7 +21,7 @@ from penstock.settings.compound import ListOf
 from penstock.settings.fetching import Fetching
 from penstock.settings.fields import documented, section, setting, shown
 from penstock.settings.masking import Secret
-from penstock.settings.models import Answering, Embedding
+from penstock.settings.models import Answering, Embedding, Qdrant
 from penstock.settings.numbers import Duration, Share, Size, Switch, Whole
 from penstock.settings.parser import Parser
 from penstock.settings.texts import Choice, Extension, Folder, Password
@@ -56,6 +56,9 @@ class Producer:
     """The folder producer: files found become jobs."""
 
     scan_dir: Path | None = documented(Folder(), None, "Folder that is scanned for files; none if not set.")
+    collection: str | None = setting(
+        NAME, None, "Collection of files that lie in no collection's own or source folder."
+    )
     include_globs: tuple[str, ...] = documented(
         ListOf(NAME), ["**/*"], "Files taken, relative to the folder."
     )
@@ -202,6 +205,7 @@ class Settings:
     fetching: Fetching = section(Fetching)
     embedding: Embedding = section(Embedding)
     answering: Answering = section(Answering)
+    qdrant: Qdrant = section(Qdrant)
     collections: Mapping[str, DeclaredCollection] = setting(
         Collections(), {}, "Collections that are there from the start, each as its own page describes."
     )

@@ -22,6 +22,7 @@ from penstock.model.options import Options
 from penstock.model.payloads import Content
 from penstock.settings import Settings
 from penstock.wiring.store import Store
+from penstock.wiring.vectors import open_projection
 
 SPARE_SECONDS = 3600.0
 """Bytes captured so lately may be about to be used."""
@@ -46,6 +47,8 @@ class Audit:
     async def flaws(self, *, deep: bool = False) -> list[Disagreement]:
         """Everything that does not agree."""
         found = await self._store.auditor.disagreements(limit=self._limit, deep=deep)
+        async with open_projection(self._settings, self._store.manifest) as projection:
+            found += [] if projection is None else await projection.flaws(limit=self._limit)
         found += [each async for each in self._missing(deep=deep)]
         found += [each async for each in self._unused()]
         left = await asyncio.to_thread(abandoned, self._folder / "unfinished")
@@ -64,6 +67,9 @@ class Audit:
         match each.flaw:
             case flaw if flaw in REBUILT and each.document is not None:
                 return await self._build_anew(each.document)
+            case Flaw.VECTORS_MISSING | Flaw.VECTORS_UNUSED:
+                async with open_projection(self._settings, self._store.manifest) as projection:
+                    return projection is not None and await projection.mend(each)
             case Flaw.BLOB_MISSING | Flaw.BLOB_DAMAGED:
                 return await self._take_again(each)
             case Flaw.BLOB_UNUSED:

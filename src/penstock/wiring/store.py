@@ -18,8 +18,10 @@ from penstock.ports.clock import Clock
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
 from penstock.ports.index import Index
+from penstock.ports.manifest import Manifest
 from penstock.ports.queue import Queue
 from penstock.settings import Settings
+from penstock.wiring.vectors import open_index
 
 
 class Store(Database, Protocol):
@@ -37,6 +39,8 @@ class Store(Database, Protocol):
     def catalogue(self) -> Catalogue: ...
     @property
     def index(self) -> Index: ...
+    @property
+    def manifest(self) -> Manifest: ...
     @property
     def auditor(self) -> Auditor: ...
 
@@ -61,7 +65,8 @@ async def open_sqlite_store(settings: Settings) -> AsyncIterator[SqliteStore]:
         poll_seconds=settings.worker.poll_interval,
     )
     try:
-        yield store
+        async with open_index(settings, store.manifest, store.index) as store.index:
+            yield store
     finally:
         await store.close()
 

@@ -24,13 +24,8 @@ INDEXES: Mapping[str, Mapping[str, object]] = {
 """Fields of the payload that are filtered by."""
 
 
-class _Vector(msgspec.Struct):
-    size: int = 0
-    distance: str = ""
-
-
 class _Params(msgspec.Struct):
-    vectors: dict[str, _Vector] | _Vector | None = None
+    vectors: dict[str, object] | None = None
     sparse_vectors: dict[str, object] | None = None
 
 
@@ -69,11 +64,10 @@ def shape_of(space: Space) -> dict[str, object]:
 def check(name: str, space: Space, described: Described) -> None:
     """Refused where the collection holds something else."""
     params = described.config.params
-    dense = params.vectors.get(DENSE) if isinstance(params.vectors, dict) else None
-    if dense is None or dense.size != space.dimension or dense.distance != "Cosine":
-        found = (
-            "no vectors of ours" if dense is None else f"vectors of {dense.size} numbers ({dense.distance})"
-        )
-        raise misshapen(f"the Qdrant collection {name} has {found} where {space.dimension} are due (Cosine)")
+    dense = (params.vectors or {}).get(DENSE)
+    found = (dense.get("size"), dense.get("distance")) if isinstance(dense, dict) else None
+    if found != (space.dimension, "Cosine"):
+        told = "no vectors of ours" if found is None else f"vectors of {found[0]} numbers ({found[1]})"
+        raise misshapen(f"the Qdrant collection {name} has {told} where {space.dimension} are due (Cosine)")
     if WORDS not in (params.sparse_vectors or {}):
         raise misshapen(f"the Qdrant collection {name} has no sparse vectors {WORDS!r}")

