@@ -43,7 +43,7 @@ async def main(url: str, key: str, per_second: int, until: int) -> list[float]:
                     return
 
         await client.call("INCR", f"{key}:here")
-        while await client.call("GET", f"{key}:here") != str(PROCESSES).encode():
+        while await client.call("GET", f"{key}:here") != str(PROCESSES).encode():  # noqa: ASYNC110  # processes
             await asyncio.sleep(0.01)
         await asyncio.gather(*(go() for _ in range(AHEAD)))
     return allowed
