@@ -9,7 +9,9 @@ from penstock.engines.redis.client import connect
 from penstock.engines.system.clock import SystemClock
 from penstock.model.diagnosis import Finding, Verdict
 from penstock.model.errors import Refused
+from penstock.settings import load
 from penstock.settings.addresses import redis_server
+from penstock.wiring.redis import open_redis, redis_findings
 from tests.support.servers.redis import Redis, a_redis
 
 GOOD = {
@@ -100,6 +102,27 @@ async def test_a_user_who_may_not_ask_is_warned(tmp_path: Path) -> None:
             verdicts[user] = {finding.verdict for finding in found}
 
     assert verdicts == {"ann": {Verdict.WARNING}, "bob": {Verdict.OK}}
+
+
+async def test_the_start_refuses_in_production_and_warns_in_development(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The profile decides; `doctor` shows the same findings either way."""
+    with a_redis(tmp_path, appendonly="no") as redis:
+        url = f"redis://127.0.0.1:{redis.server.port}/0"
+        development = load(None, {"PENSTOCK_QUEUE": url}, {})
+        production = load(None, {"PENSTOCK_QUEUE": url, "PENSTOCK_PROFILE": "production"}, {})
+        async with open_redis(development, SystemClock()) as client:
+            assert await client.call("PING") == b"PONG"
+        assert "memory alone" in caplog.text
+        with pytest.raises(Refused, match="memory alone"):
+            async with open_redis(production, SystemClock()):
+                pass
+        assert "memory alone" in sentences(await redis_findings(production), Verdict.WRONG)
+
+    (gone,) = await redis_findings(production)
+    assert (gone.verdict, "cannot be reached" in gone.sentence) == (Verdict.WRONG, True)
+    assert await redis_findings(load(None, {}, {})) == []
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,13 @@ async def _endpoint(name: str, address: Address, key: Secret | None) -> Finding:
     return ok(name, f"{address} answers.")
 
 
+async def _redis(settings: Settings) -> list[Finding]:
+    # Late: its parser is an extra, and most set-ups have no Redis.
+    from penstock.wiring.redis import redis_findings
+
+    return await redis_findings(settings)
+
+
 async def _watching(settings: Settings) -> list[Finding]:
     found = []
     for name, collection in settings.collections.items():
@@ -247,6 +254,7 @@ CHECKS: dict[str, Check] = {
     "sandbox": _sandbox,
     "model": _model,
     "answerer": _answerer,
+    "redis": _redis,
     "watching": _watching,
     "queue": _attendance,
 }

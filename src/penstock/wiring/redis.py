@@ -1,0 +1,54 @@
+"""The Redis the settings name: reached, examined, and refused if a queue cannot be trusted to it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from penstock.engines.redis.checks import CHECK, examine, refuse_unfit
+from penstock.engines.redis.client import Client, connect
+from penstock.engines.redis.dialling import Limits
+from penstock.engines.system.clock import SystemClock
+from penstock.model.diagnosis import Finding, Verdict
+from penstock.model.errors import Unavailable
+from penstock.ports.clock import Clock
+from penstock.settings import Settings
+
+log = logging.getLogger("penstock.redis")
+
+
+@asynccontextmanager
+async def open_redis(settings: Settings, clock: Clock) -> AsyncIterator[Client]:
+    """A client of a server that is fit; Refused says what is not, and warnings are logged."""
+    async with _reached(settings, clock) as client:
+        found = await examine(client, production=settings.profile == "production")
+        refuse_unfit(found)
+        for finding in found:
+            if finding.verdict is Verdict.WARNING:
+                log.warning("%s %s", finding.sentence, finding.advice)
+        yield client
+
+
+async def redis_findings(settings: Settings) -> list[Finding]:
+    """What is to be said about the server that holds the queue; nothing where the database does."""
+    if settings.queue.scheme == "database":
+        return []
+    try:
+        async with _reached(settings, SystemClock()) as client:
+            return await examine(client, production=settings.profile == "production")
+    except Unavailable as fault:
+        advice = "Check queue and redis in the configuration, and that the server runs."
+        return [Finding(check=CHECK, verdict=Verdict.WRONG, sentence=f"{fault.message}.", advice=advice)]
+
+
+@asynccontextmanager
+async def _reached(settings: Settings, clock: Clock) -> AsyncIterator[Client]:
+    redis = settings.redis
+    limits = Limits(
+        operation_seconds=max(redis.read_timeout, redis.write_timeout),
+        dial_seconds=redis.dial_timeout,
+        resends_max=redis.max_retries,
+    )
+    async with connect(settings.redis_server(), clock, limits=limits) as client:
+        yield client
