@@ -1,6 +1,7 @@
 """Our own jobs in the documented words: the message in a list, the fields of a job's hash."""
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from penstock.intake.messages import Declared, Place, translate
 from penstock.model.catalogue import LOCAL_TENANT
+from penstock.model.codes import CODES
 from penstock.model.errors import ErrorReport
 from penstock.model.instants import instant_of
 from penstock.model.jobs import Job, JobId, NewJob, Operation
@@ -31,7 +33,8 @@ from penstock.model.provenance import Provenance, provenance_of
 from penstock.model.records import Yield
 from penstock.model.states import State
 from penstock.model.statuses import STATUS_FIELDS, message_of, status_fields
-from tests.support.messages import QUEUE
+from tests.house.tree import TOP
+from tests.support.messages import QUEUE, WORKER
 
 AT = 1_736_540_130.123
 
@@ -246,3 +249,17 @@ def test_the_hash_shows_the_submitters_own_time_and_name() -> None:
 def test_metadata_of_others_says_nothing_of_a_message(metadata: str) -> None:
     """A row written by hand may hold anything."""
     assert provenance_of(metadata) == Provenance()
+
+
+def test_the_page_names_every_field_and_every_refusal() -> None:
+    """What a program reads there is what it will meet."""
+    page = (TOP / "docs/reference/redis-messages.md").read_text(encoding="utf-8").replace("```", "")
+    named = {word for words in re.findall(r"`([^`]+)`", page) for word in re.split(r"[,{} …]+", words)}
+
+    assert {
+        *QUEUE,
+        *WORKER,
+        *STATUS_FIELDS,
+        *message_of(new_job(File(file_path="/a")), submitted_at=AT),
+    } <= named
+    assert {code for code in CODES if code.startswith("ERR_MESSAGE_")} <= named
