@@ -8,31 +8,36 @@ from penstock.model.catalogue import (
     Debt,
     DebtKind,
     Document,
+    DocumentState,
     GenerationId,
     KeptParse,
     NewDebt,
 )
 from penstock.model.chunks import text_key
 from penstock.model.errors import Broken, Refused
+from penstock.model.outcomes import Failed
 from penstock.ports.database import Transaction
 from tests.contract.engines import Home, Store
 from tests.support.cataloguing import (
     MODEL,
     PURGES,
     blob_of,
+    claimed_job,
     declared,
     ingest,
     ingested,
+    new_chunks,
     new_document,
     pay_purges,
     question,
     scope_of,
+    submitted,
     vector_of,
     version_id,
     write_version,
 )
 from tests.support.clock import FakeClock
-from tests.support.jobs import COLLECTION
+from tests.support.jobs import COLLECTION, a_job, an_error
 
 OTHER_RECIPE = '{"model":"toy","size":2}'
 
@@ -116,6 +121,68 @@ async def test_deleted_and_never_ingested_documents_hold_no_swap_up(store: Store
 
     assert await swap(store)
     assert (await shelf(store)).generation == generation
+
+
+async def test_documents_that_cannot_be_built_may_be_left_behind(store: Store) -> None:
+    """K13: by name only, and not while a job is at work on one of them."""
+    kept, left = await ingested(store, "/a.txt", ["kept"]), await ingested(store, "/b.txt", ["left"])
+    generation = await opened(store)
+    await store.write(lambda tx: build(tx, kept, generation, "kept"))
+    job = await submitted(store, a_job("/b.txt"))
+    assert await store.write(lambda tx: tx.stages.expect(left.id, job))
+
+    assert await store.write(lambda tx: tx.shelves.coverage(left.collection)) == (2, 1)
+    assert not await store.write(lambda tx: tx.shelves.swap(left.collection, without=[kept.id]))
+    assert not await store.write(lambda tx: tx.shelves.swap(left.collection, without=[left.id]))
+    lease = await claimed_job(store.queue)
+    await store.queue.settle([(lease, Failed(an_error()))])
+    assert not await store.write(lambda tx: tx.stages.expect(left.id, job))
+    assert await store.write(lambda tx: tx.shelves.swap(left.collection, without=[left.id]))
+
+    assert await found_texts(store, "kept left") == ["kept"]
+    found = await store.catalogue.document(LOCAL_WORKSPACE, left.id)
+    assert found is not None
+    assert (found.state, found.version) == (DocumentState.ERROR, None)
+
+
+async def test_a_version_can_be_carried_into_a_generation_of_its_model(store: Store) -> None:
+    """K13: chunks, words and vectors as they were; the document's state and what failed for it stay apart."""
+    document = await ingested(store, texts=["first", "second"])
+    generation = await opened(store)
+    failed = await store.write(lambda tx: write_version(tx, document.id, generation, ["half"]))
+
+    def carry(tx: Transaction) -> None:
+        version = tx.documents.carry(document.id, generation)
+        assert version is not None
+        tx.documents.publish(version.id, chunks=2, carried=True)
+
+    await store.write(carry)
+    assert await swap(store)
+    await pay_purges(store.catalogue)
+
+    assert sorted(await found_texts(store, "first second half")) == ["first", "second"]
+    near = question("nothing", vector_of("second"))
+    (found,) = await store.index.candidates(scope_of(document.collection), near)
+    assert found.dense[0].score == pytest.approx(1.0, abs=1e-3)
+    assert await store.catalogue.version(failed.id) is None
+    assert await store.catalogue.version(version_id(document)) is None
+
+
+async def test_vectors_of_another_model_are_not_carried(store: Store) -> None:
+    """K13: nothing is written, and the generation still waits for the document."""
+    first, second = await ingested(store, "/a.txt", ["first"]), await ingested(store, "/b.txt", ["second"])
+    generation = await opened(store)
+
+    def build_otherwise(tx: Transaction) -> None:
+        version = tx.documents.begin(first.id, generation, blob_of("first"), 1)
+        tx.kept.keep_vectors("other", [(text_key("first"), vector_of("first"))])
+        tx.documents.add_chunks(version.id, "other", new_chunks(["first"]))
+        tx.documents.publish(version.id, chunks=1)
+
+    await store.write(build_otherwise)
+
+    assert await store.write(lambda tx: tx.documents.carry(second.id, generation)) is None
+    assert not await swap(store)
 
 
 async def test_a_second_rebuild_of_the_same_recipe_joins_the_first(store: Store) -> None:

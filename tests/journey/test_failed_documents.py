@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import Counter
 
@@ -73,3 +74,85 @@ def test_a_document_that_fails_in_mid_embedding_leaves_no_chunk(plant: Plant) ->
     assert FORBIDDEN in papers.visible()["book.md"]
     assert set(censor.answered.values()) == {1}
     papers.assert_all_is_well(["book.md"])
+
+
+def rebuilt(papers: Papers, *, chunk_tokens: int, code: int = 0) -> tuple[str, int]:
+    """Build the collection anew by another recipe, and wait; how it ended, and how much is in error."""
+    declare(papers.plant, chunk_tokens)
+    words = ("--rag", "notes", "--wait", "--timeout", "90s", "--json")
+    told = json.loads(papers.run("ingest", "reindex", *words, code=code))["wait"]
+    return told["end"], told["failed"]
+
+
+def declare(plant: Plant, chunk_tokens: int) -> None:
+    config = plant.folder / "penstock.yaml"
+    config.write_text(f"collections: {{notes: {{recipe: {{chunk_tokens: {chunk_tokens}}}}}}}")
+    plant.choose(config=str(config))
+
+
+def hand_in(papers: Papers, *names: str) -> None:
+    """Long texts, of which those that are named so hold the word."""
+    for name in names:
+        word = FORBIDDEN if name.startswith("bad") else "fine"
+        path = papers.write(name, " ".join(f"{name} number {n} is {word}." for n in range(60)))
+        papers.run("ingest", "submit", "--rag", "notes", "--path", str(path))
+
+
+def chunks(papers: Papers) -> dict[str, int]:
+    """How many chunks readers see of each document."""
+    rows = papers.plant.rows("SELECT name, chunks FROM document_facts WHERE version_id IS NOT NULL")
+    return {row["name"]: row["chunks"] for row in rows}
+
+
+def test_a_document_that_fails_in_a_rebuild_holds_nobody_up(plant: Plant) -> None:
+    """Its last good version goes over to the new index; a retry builds it by the new recipe."""
+    censor = Censor()
+    censor.strict = False
+    with fake_endpoint() as endpoint:
+        endpoint.usual = censor
+        papers = embedded_by(plant, endpoint)
+        declare(plant, 200)
+        worker = papers.worker()
+        hand_in(papers, "bad.md", "one.md", "two.md")
+        papers.rest(worker)
+        before = chunks(papers)
+
+        censor.strict = True
+        assert rebuilt(papers, chunk_tokens=64) == ("ended", 1)
+        papers.rest(worker)
+        between = chunks(papers)
+        assert papers.states() == {"bad.md": "error", "one.md": "ingested", "two.md": "ingested"}
+        assert between["bad.md"] == before["bad.md"]
+        assert between["one.md"] > 2 * before["one.md"]
+        assert FORBIDDEN in papers.run("search", "bad number 7", "--rag", "notes")
+        papers.run("fsck", "--deep")
+
+        censor.strict = False
+        papers.run("ingest", "retry", "--failed")
+        papers.rest(worker)
+        assert worker.stop() == 0
+    assert chunks(papers)["bad.md"] > 2 * before["bad.md"]
+    papers.assert_all_is_well(["bad.md", "one.md", "two.md"])
+
+
+def test_a_recipe_under_which_most_documents_fail_is_given_up(plant: Plant) -> None:
+    """The old index goes on answering with all of them, and each says what went wrong."""
+    censor = Censor()
+    censor.strict = False
+    with fake_endpoint() as endpoint:
+        endpoint.usual = censor
+        papers = embedded_by(plant, endpoint)
+        declare(plant, 200)
+        worker = papers.worker()
+        hand_in(papers, "bad1.md", "bad2.md", "one.md")
+        papers.rest(worker)
+        before = chunks(papers)
+
+        censor.strict = True
+        assert rebuilt(papers, chunk_tokens=64, code=2) == ("given up", 2)
+        papers.rest(worker)
+        assert worker.stop() == 0
+    assert chunks(papers) == before
+    assert papers.states() == {"bad1.md": "error", "bad2.md": "error", "one.md": "ingested"}
+    assert plant.rows("SELECT count(*) AS n FROM collections WHERE building IS NOT NULL") == [{"n": 0}]
+    papers.run("fsck", "--deep")

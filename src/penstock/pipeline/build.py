@@ -193,8 +193,11 @@ def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Optio
     collection = collection_of(tx, lease.tenant, lease.collection)
     document = tx.documents.admit(captured.new_document(tx, lease, options), job=lease.job_id)
     stage = tx.stages.begin(lease, document.id, StageKind.PARSE)
-    wanted = {collection.generation, collection.building} if not options.reindex else {collection.building}
-    if document.version is not None and document.blob == captured.blob and not options.rebuild:
+    wanted = {collection.generation, collection.building}
+    if options.reindex:
+        # A retry of what a rebuild failed at may come after the swap.
+        wanted = {collection.building or collection.generation}
+    elif document.version is not None and document.blob == captured.blob and not options.rebuild:
         wanted.discard(collection.generation)
     found = [tx.shelves.generation(generation) for generation in sorted(filter(None, wanted))]
     targets = tuple(

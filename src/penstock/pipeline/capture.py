@@ -56,7 +56,7 @@ class Capturer:
         """The bytes; None where their absence means that the document was deleted."""
         if options.reindex:
             document = await self._document(lease)
-            return None if document is None else await self._kept(document, document.blob)
+            return None if document is None else await self._bytes_of(document)
         try:
             return await self._take(lease, options)
         except Refused as refused:
@@ -100,6 +100,14 @@ class Capturer:
         if document is None:
             return None
         return await self._kept(document, await self._shop.catalogue.last_bytes(document.id))
+
+    async def _bytes_of(self, document: Document) -> Captured:
+        """What readers see; of a document that a rebuild left out, what it was last begun with."""
+        blob = document.blob or await self._shop.catalogue.last_bytes(document.id)
+        found = await self._kept(document, blob)
+        if found is None:
+            raise Refused(f"no bytes of {document.name} are kept", code="ERR_BLOB_MISSING")
+        return found
 
     async def _kept(self, document: Document, blob: BlobId | None) -> Captured | None:
         if blob is None:

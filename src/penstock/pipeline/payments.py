@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import assert_never
 
-from penstock.model.catalogue import BlobId, Debt, Document, GenerationId, Source
+from penstock.model.catalogue import (
+    BlobId,
+    Debt,
+    Document,
+    DocumentId,
+    DocumentState,
+    GenerationId,
+    Source,
+    content_identity,
+)
 from penstock.model.errors import Broken
 from penstock.model.files import BlobHash, blob_hash
 from penstock.model.jobs import JobId, NewJob
@@ -18,6 +29,7 @@ from penstock.pipeline.workshop import Workshop
 from penstock.ports.clock import Clock
 from penstock.ports.database import Transaction
 
+log = logging.getLogger("penstock.payments")
 SPARE_SECONDS = 2.0
 """Bytes captured so lately may be about to be used."""
 PORTION = 200
@@ -57,27 +69,70 @@ class Payments:
         return True
 
     async def rebuild(self, debt: Debt) -> bool:
-        """See to it that each document is built into the new generation; swap when all are."""
+        """See to it that each document is built into the new generation; swap when all are or have failed."""
         generation = GenerationId(int(debt.about))
         if await self._shop.database.write(lambda tx: _swapped(tx, debt, generation)):
             return True
+        async for unbuilt in self._unbuilt(generation):
+            jobs = [(document.id, await self._job(generation, document)) for document in unbuilt]
+            await self._shop.database.write(partial(_submit, jobs=jobs))
+        # Those that still have no job at work on them had theirs, and it failed for good.
+        failed = [
+            document
+            async for unbuilt in self._unbuilt(generation)
+            for document in unbuilt
+            if document.state is DocumentState.ERROR
+        ]
+        if failed and await self._end(debt, generation, failed):
+            return True
+        raise Later(REBUILD_LOOK_SECONDS)
+
+    async def _unbuilt(self, generation: GenerationId) -> AsyncIterator[list[Document]]:
         after = ""
         while unbuilt := await self._shop.catalogue.unbuilt(generation, after=after, limit=PORTION):
-            jobs = [await self._job(generation, document) for document in unbuilt]
-            await self._shop.database.write(partial(_submit, jobs=jobs))
+            yield unbuilt
             after = unbuilt[-1].identity
-        raise Later(REBUILD_LOOK_SECONDS)
+
+    async def _end(self, debt: Debt, generation: GenerationId, failed: Sequence[Document]) -> bool:
+        """End a rebuild some documents failed in, once nobody works for it any more (decision 10).
+
+        They keep their last good version where its vectors fit. Where more failed than were built, the recipe
+        is at fault and not they: the old generation goes on answering.
+        """
+        collection = failed[0].collection
+        seen, built = await self._shop.database.write(lambda tx: tx.shelves.coverage(collection))
+        if seen - built > len(failed):
+            return False
+        if len(failed) > built:
+            log.warning("the rebuild of %s is given up: %d of %d failed", collection, len(failed), seen)
+            return await self._shop.database.write(lambda tx: _given_up(tx, debt, generation))
+        for document in failed:
+            await self._carry(document, generation)
+        return await self._shop.database.write(lambda tx: _swapped(tx, debt, generation, without=failed))
+
+    async def _carry(self, document: Document, generation: GenerationId) -> None:
+        """Let the last good version of a document answer in the new generation too, if its vectors fit."""
+        version = await self._shop.database.write(lambda tx: tx.documents.carry(document.id, generation))
+        if version is None:
+            return
+        if self._shop.projection is not None:
+            await self._shop.projection.put(version.id)
+        await self._shop.database.write(
+            lambda tx: tx.documents.publish(version.id, chunks=version.chunks, carried=True)
+        )
 
     async def _job(self, generation: GenerationId, document: Document) -> NewJob:
         """The job that builds a document into the generation, from its kept bytes; always the same one."""
+        payload = await self._payload(document)
         seed = f"rebuild:{generation}:{document.id}:{document.blob}"
         return NewJob(
             id=JobId(str(uuid.uuid5(uuid.NAMESPACE_URL, seed))),
             tenant=document.tenant,
             collection=document.collection_name,
-            payload=await self._payload(document),
+            payload=payload,
             priority=REBUILD_PRIORITY,
             branch=document.branch,
+            document_id=None if _names(payload, document) else document.id,
             metadata=Options(origin=Origin.SCANNED, reindex=True).as_metadata(),
         )
 
@@ -89,24 +144,52 @@ class Payments:
                 name, _, version = document.identity.rpartition(":")
                 return Library(library_name=name, library_version=version)
             case Source.CONTENT:
-                file = await self._shop.blobs.open(blob_hash(document.blob or ""))
-                with file:
-                    return Content(content=(await asyncio.to_thread(file.read)).decode())
+                return Content(content=await self._text(document))
             case _:
                 assert_never(document.source)
+
+    async def _text(self, document: Document) -> str:
+        """What was given as text; where it is gone, the job says so when it looks for it."""
+        try:
+            file = await self._shop.blobs.open(blob_hash(document.blob or ""))
+        except Broken:
+            return f"the text of {document.id} is gone"
+        with file:
+            return (await asyncio.to_thread(file.read)).decode()
 
     async def _paid(self, debt: Debt) -> None:
         await self._shop.database.write(lambda tx: tx.debts.paid(debt))
 
 
-def _swapped(tx: Transaction, debt: Debt, generation: GenerationId) -> bool:
+def _names(payload: Payload, document: Document) -> bool:
+    """Whether a payload itself says which document it is about; a text that is gone does not."""
+    return not isinstance(payload, Content) or content_identity(payload.content) == document.identity
+
+
+def _swapped(
+    tx: Transaction, debt: Debt, generation: GenerationId, *, without: Sequence[Document] = ()
+) -> bool:
     """True when the rebuild has come to its end: swapped, given up, or overtaken by another."""
     found = tx.shelves.generation(generation)
-    if found is not None and tx.shelves.is_building(generation) and not tx.shelves.swap(found.collection):
+    if (
+        found is not None
+        and tx.shelves.is_building(generation)
+        and not tx.shelves.swap(found.collection, without=[document.id for document in without])
+    ):
         return False
     tx.debts.paid(debt)
     return True
 
 
-def _submit(tx: Transaction, jobs: list[NewJob]) -> None:
-    tx.submit(jobs)
+def _given_up(tx: Transaction, debt: Debt, generation: GenerationId) -> bool:
+    found = tx.shelves.generation(generation)
+    if found is not None and tx.shelves.is_building(generation):
+        tx.shelves.abandon(found.collection)
+    tx.debts.paid(debt)
+    return True
+
+
+def _submit(tx: Transaction, jobs: Sequence[tuple[DocumentId, NewJob]]) -> None:
+    receipts = tx.submit([job for _, job in jobs])
+    for (document, _), receipt in zip(jobs, receipts, strict=True):
+        tx.stages.expect(document, receipt.job_id)

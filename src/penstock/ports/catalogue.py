@@ -20,7 +20,8 @@ K10  Finishing a stage gives the job its retries back: they are counted per stag
 K11  Every change of a document or stage is one event of the workspace's owner, none for a change undone.
 K12  A vector is kept once per model and text key; keeping it again changes nothing.
 K13  A generation answers from its swap on; before, only its builders see it. It swaps only when every
-     document of the collection that is not hidden has its current version in it.
+     document of the collection that is not hidden has its current version in it, but for those named that
+     no job is at work on.
 K14  A debt is paid by one owner at a time, again and again until it is paid; owing it twice is owing it once.
 K15  A purge leaves nothing of what it purges: no chunk, no words, no version, no vector no other chunk uses.
      Of a version whose job failed for good chunks and words go; bytes and vectors stay for another try.
@@ -90,8 +91,15 @@ class Shelves(Protocol):
         """The generation being built beside, of this recipe; joins an open one of the same recipe."""
         ...
 
-    def swap(self, collection: CollectionId) -> bool:
-        """Let the generation being built answer, if it is complete (K13); the old one's purge is owed."""
+    def swap(self, collection: CollectionId, *, without: Sequence[DocumentId] = ()) -> bool:
+        """Let the generation being built answer, if it is complete (K13); the old one's purge is owed.
+
+        It need not hold the documents named in `without`; these are seen no more.
+        """
+        ...
+
+    def coverage(self, collection: CollectionId) -> tuple[int, int]:
+        """How many documents readers see, and how many of them the generation being built has."""
         ...
 
     def abandon(self, collection: CollectionId) -> bool:
@@ -132,8 +140,15 @@ class Documents(Protocol):
         """Write some chunks (K6); a vector that is not known raises Broken."""
         ...
 
-    def publish(self, version: VersionId, *, chunks: int) -> None:
-        """Flip (K4); `chunks` is how many there must be."""
+    def publish(self, version: VersionId, *, chunks: int, carried: bool = False) -> None:
+        """Flip (K4); `chunks` is how many there must be. A carried one leaves its document's state."""
+        ...
+
+    def carry(self, document: DocumentId, generation: GenerationId) -> Version | None:
+        """A version in the generation being built with the chunks of the one readers see, to be published.
+
+        None if their vectors are of another model than that generation's.
+        """
         ...
 
     def touch(self, document: DocumentId) -> None:
@@ -162,6 +177,10 @@ class Stages(Protocol):
 
     def finish(self, lease: Lease, stage: StageId) -> None:
         """It worked."""
+        ...
+
+    def expect(self, document: DocumentId, job: JobId) -> bool:
+        """Let a document's parse wait for a job; its state stays. False if the job has ended."""
         ...
 
     def document_of(self, job: JobId) -> DocumentId | None:

@@ -113,8 +113,8 @@ class SqliteDocuments:
         written = words.add(self._db, generation, version, last)
         self._db.execute(sql("version_grow"), (written, version))
 
-    def publish(self, version: VersionId, *, chunks: int) -> None:
-        """Flip (K4); `chunks` is how many there must be."""
+    def publish(self, version: VersionId, *, chunks: int, carried: bool = False) -> None:
+        """Flip (K4); `chunks` is how many there must be. A carried one leaves its document's state."""
         row = self._db.execute(sql("version_standing"), (version,)).fetchone()
         if row is None:
             raise Refused(f"version {version} is gone", code="ERR_SUPERSEDED")
@@ -134,7 +134,27 @@ class SqliteDocuments:
         self._db.execute(
             sql("version_publish"), {"version": version, "chunks": chunks, "now": iso(self._now)}
         )
-        self._move_on(number, DocumentState.INGESTED)
+        if not carried:
+            self._move_on(number, DocumentState.INGESTED)
+
+    def carry(self, document: DocumentId, generation: GenerationId) -> Version | None:
+        """Copy the version readers see into the generation being built; None if its vectors do not fit."""
+        where = {"document": document, "generation": generation}
+        row = self._db.execute(sql("carry_find"), where).fetchone()
+        if row is None:
+            return None
+        old, number, blob, size = row
+        there = {"document": number, "generation": generation}
+        for (outdated,) in self._db.execute(sql("carry_outdated"), there).fetchall():
+            self._owe(DebtKind.PURGE_VERSION, outdated)
+        begun = {**there, "blob": blob, "size": size, "now": iso(self._now)}
+        (version,) = self._db.execute(sql("version_add"), begun).fetchone()
+        last = self._db.execute(sql("chunk_last")).fetchone()[0]
+        self._db.execute(sql("carry_chunks"), {"old": old, "new": version})
+        written = words.add(self._db, generation, version, last)
+        self._db.execute(sql("version_grow"), (written, version))
+        self._db.execute(sql("carry_model"), {"old": old, "generation": generation})
+        return version_of((version, document, generation, blob, VersionState.BUILDING, written))
 
     def touch(self, document: DocumentId) -> None:
         """An ingest found nothing new: the document is ingested as it stands (K5)."""

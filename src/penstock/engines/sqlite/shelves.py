@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Sequence
 
 from penstock.engines.sqlite import doomed, words
 from penstock.engines.sqlite.debts import SqliteDebts
@@ -14,6 +16,7 @@ from penstock.model.catalogue import (
     Collection,
     CollectionId,
     DebtKind,
+    DocumentId,
     Generation,
     GenerationId,
     NewDebt,
@@ -83,18 +86,25 @@ class SqliteShelves:
         self._point(collection, answering, generation)
         return Generation(id=generation, collection=collection, recipe_json=recipe_json)
 
-    def swap(self, collection: CollectionId) -> bool:
+    def swap(self, collection: CollectionId, *, without: Sequence[DocumentId] = ()) -> bool:
         """Let the generation being built answer, if it is complete (K13); the old one's purge is owed."""
         answering, building = self._pointers(collection)
         if building is None:
             return False
-        where = {"old": answering, "new": building}
+        where = {"old": answering, "new": building, "without": json.dumps(list(without))}
         seen, built = self._db.execute(sql("swap_counts"), where).fetchone()
-        if built < seen or self._db.execute(sql("swap_missing"), where).fetchone() is not None:
+        if built + len(without) < seen or self._db.execute(sql("swap_missing"), where).fetchone() is not None:
             return False
         self._point(collection, building, None)
         self._forsake(answering)
         return True
+
+    def coverage(self, collection: CollectionId) -> tuple[int, int]:
+        """How many documents readers see, and how many of them the generation being built has."""
+        answering, building = self._pointers(collection)
+        where = {"old": answering, "new": building}
+        seen, built = self._db.execute(sql("swap_coverage"), where).fetchone()
+        return int(seen), int(built)
 
     def abandon(self, collection: CollectionId) -> bool:
         """Give up the generation being built; its purge is owed."""

@@ -54,6 +54,14 @@ class SqliteStages:
         row = self._db.execute(sql("stage_document"), (job,)).fetchone()
         return None if row is None else DocumentId(row[0])
 
+    def expect(self, document: DocumentId, job: JobId) -> bool:
+        """Let a document's parse wait for a job; its state stays. False if the job has ended."""
+        number = self._number(document)
+        return (
+            self.await_parse(number, job)
+            or self._db.execute(sql("stage_open"), (job, number)).fetchone() is not None
+        )
+
     def await_parse(self, number: int, job: JobId) -> bool:
         """Let a document wait for its job; False if the job has ended or has a stage of it already."""
         row = self._db.execute(sql("stage_job"), (job,)).fetchone()

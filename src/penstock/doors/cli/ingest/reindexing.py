@@ -137,12 +137,13 @@ async def _wait_for_swap(
     """Until the generation being built answers."""
     from penstock.wiring.collections import find
 
-    told, end = WaitFacts(end="ended", total=0, done=0, failed=0, failures=[]), "ended"
+    told, end, generation = WaitFacts(end="ended", total=0, done=0, failed=0, failures=[]), "ended", None
     if not quiet and not any(worker.alive for worker in await store.desk.workers()):
         output.talk(NO_WORKER)
     try:
         async with asyncio.timeout(timeout):
             while (found := await find(store, name)) is not None and found.building is not None:
+                generation = found.building
                 counts = await store.catalogue.counts(found.id)
                 line = f"{counts['built']:,} of {max(counts['visible'], counts['built']):,} documents rebuilt"
                 if (told["done"], told["total"]) != (counts["built"], counts["visible"]) and not quiet:
@@ -152,9 +153,15 @@ async def _wait_for_swap(
     except TimeoutError:
         end = "timeout"
     told["end"] = end
-    if end == "ended":
+    if end == "timeout":
+        return told, Exit.TIMEOUT
+    if found is not None and generation not in (None, found.generation):
+        told["end"] = "given up"
+    else:
         told["done"] = told["total"]
-    return told, Exit.TIMEOUT if end == "timeout" else Exit.OK
+    if found is not None:
+        told["failed"] = (await store.catalogue.counts(found.id))["error"]
+    return told, Exit.EXECUTION if told["end"] == "given up" else Exit.OK
 
 
 def _print(given: Given, done: Reindexed, *, quiet: bool) -> None:
@@ -165,7 +172,7 @@ def _print(given: Given, done: Reindexed, *, quiet: bool) -> None:
     found = done["wait"]
     if found is not None and done["action"] == "submit":
         tell_end(found, quiet=quiet)
-    elif not quiet or (found is not None and found["end"] == "timeout"):
+    elif not quiet or (found is not None and found["end"] != "ended"):
         output.talk(_sentence(done))
 
 
@@ -184,5 +191,12 @@ def _sentence(done: Reindexed) -> str:
             return f"{documents} of {name} {would or 'are '}built anew beside the index that answers{tail}"
         case _ if done["wait"]["end"] == "timeout":
             return f"the time is over; the rebuild of {name} goes on, see: penstock collection show {name}"
+        case _ if done["wait"]["end"] == "given up":
+            return f"too much failed: {name} goes on answering from its old index{_failed(done)}"
         case _:
-            return f"{name} answers from its new index"
+            return f"{name} answers from its new index{_failed(done)}"
+
+
+def _failed(done: Reindexed) -> str:
+    count = done["wait"]["failed"] if done["wait"] else 0
+    return f"; {plural(count, 'document')} in error, see: penstock ingest list --state error" if count else ""

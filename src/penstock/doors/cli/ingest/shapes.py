@@ -29,7 +29,7 @@ class FailedFacts(TypedDict):
 
 
 class WaitFacts(TypedDict):
-    """What became of it while somebody waited; `end` is `ended`, `timeout` or `interrupted`."""
+    """What became of it while somebody waited; `end` is `ended`, `timeout`, `interrupted` or `given up`."""
 
     end: str
     total: int
