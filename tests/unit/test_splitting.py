@@ -180,6 +180,17 @@ def test_overlap_repeats_the_end_of_a_cut_passage_only() -> None:
         assert not any(two.start < start < one.end for start in starts)
 
 
+def test_overlap_alone_is_no_chunk() -> None:
+    """Where blanks end a chunk's reach, the next one says something the last did not."""
+    recipe = replace(RECIPE, chunk_tokens=16, chunk_tokens_min=0, overlap_tokens=8)
+    words = f"a b c d e f g h i j {'x' * 101} {'y' * 101}"
+    parsed = plain(f"{words}{' ' * 80}{words}")
+
+    found = chunks(parsed, recipe)
+
+    check(parsed, found, recipe, TOKENIZER)
+
+
 def test_no_tail_of_a_few_words() -> None:
     """A section a little longer than the limit is shared out, not cut into a chunk and a crumb."""
     found = chunks(plain("word " * (RECIPE.chunk_tokens + 3)))

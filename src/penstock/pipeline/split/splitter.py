@@ -83,11 +83,12 @@ class _Splitter:
                 window = self._window(start)
             end = max(start + 1, self._end(window, start))
             ids, end = self._ids(window, start, end)
-            if end <= covered:  # nothing but overlap
+            last = before_space(text, start, end)
+            if last <= covered:  # nothing but overlap
                 start = after_space(text, covered)
                 continue
-            yield self._made(ordinal, start, before_space(text, start, end), ids)
-            ordinal, covered = ordinal + 1, end
+            yield self._made(ordinal, start, last, ids)
+            ordinal, covered = ordinal + 1, last
             start = after_space(text, self._next(window, start, end))
 
     def _window(self, start: int) -> Window:
