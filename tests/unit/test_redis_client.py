@@ -89,6 +89,15 @@ async def test_a_script_that_fails_is_named(client: Client) -> None:
     assert found.value.code == "ERR_BROKEN"
 
 
+async def test_arguments_are_in_no_message(client: Client) -> None:
+    """The server repeats what it was given; we do not."""
+    with pytest.raises(Broken) as found:
+        await client.call("NOSUCHTHING", "hunter2")
+
+    assert "NOSUCHTHING" in found.value.message
+    assert "hunter2" not in f"{found.value.message} {found.value.__cause__}"
+
+
 async def test_a_key_of_another_kind_is_told(client: Client) -> None:
     """Somebody else's value under our key is damage, not weather."""
     await client.call("SET", "job", "text")

@@ -20,7 +20,8 @@ from tests.support.servers.bare import Bare
 from tests.support.servers.redis import Redis, a_redis
 
 SHORT = 0.7
-STILL_SHORT = 1.0
+OVERRUN = 0.3
+"""So that 0.7 s stay below 1 s; a busy machine holds up the sleep it is compared with just as long."""
 ONCE = Script.of(
     "once",
     """
@@ -41,12 +42,22 @@ async def through_a_proxy(
         yield client, proxy
 
 
-async def seconds_until_unavailable(call: Awaitable[object]) -> float:
-    began = time.monotonic()
-    with pytest.raises(Unavailable) as found:
-        await call
-    assert found.value.code == "ERR_STORE_UNAVAILABLE"
-    return time.monotonic() - began
+async def overrun(*calls: Awaitable[object]) -> float:
+    """How much longer than a sleep of the same length the calls take to find out that nobody is there."""
+    loop = asyncio.get_running_loop()
+
+    async def failing(call: Awaitable[object]) -> float:
+        with pytest.raises(Unavailable) as found:
+            await call
+        assert found.value.code == "ERR_STORE_UNAVAILABLE"
+        return loop.time()
+
+    async def sleeping() -> float:
+        await asyncio.sleep(SHORT)
+        return loop.time()
+
+    slept, *failed = await asyncio.gather(sleeping(), *(failing(call) for call in calls))
+    return max(failed) - slept
 
 
 def length(redis: RedisServer, key: str) -> int:
@@ -62,19 +73,18 @@ async def test_a_silent_hole_takes_no_longer_than_the_deadline(redis: RedisServe
     async with through_a_proxy(redis) as (client, proxy):
         proxy.freeze()
 
-        asked = await seconds_until_unavailable(client.call("PING", deadline=SHORT, again=True))
-        dialled = await seconds_until_unavailable(client.call("PING", deadline=SHORT, again=True))
+        asked = await overrun(client.call("PING", deadline=SHORT, again=True))
+        dialled = await overrun(client.call("PING", deadline=SHORT, again=True))
 
-        assert SHORT <= asked < STILL_SHORT
-        assert dialled < STILL_SHORT
+        assert asked < OVERRUN
+        assert dialled < OVERRUN
 
 
 async def test_many_callers_in_a_hole_all_leave_in_time_and_come_back(redis: RedisServer) -> None:
     """Nobody queues up behind a dead connection, and it is replaced once there is an answer again."""
     async with through_a_proxy(redis) as (client, proxy):
         proxy.freeze()
-        calls = (seconds_until_unavailable(client.call("PING", deadline=SHORT)) for _ in range(200))
-        assert max(await asyncio.gather(*calls)) < STILL_SHORT
+        assert await overrun(*(client.call("PING", deadline=SHORT) for _ in range(200))) < OVERRUN
 
         proxy.thaw()
 
@@ -105,7 +115,8 @@ async def test_a_slow_line_is_not_a_dead_one(redis: RedisServer) -> None:
 async def test_time_that_is_over_sends_nothing(redis: RedisServer) -> None:
     """A caller without time left is told so before the server hears of it."""
     async with through_a_proxy(redis) as (client, proxy):
-        await seconds_until_unavailable(client.call("LPUSH", "list", "x", deadline=0))
+        with pytest.raises(Unavailable):
+            await client.call("LPUSH", "list", "x", deadline=0)
 
         assert proxy.commands[b"LPUSH"] == 0
 
@@ -203,9 +214,8 @@ async def test_a_server_that_is_gone_is_told_within_the_deadline(tmp_path: Path)
         async with connect(redis.server, SystemClock()) as client:
             redis.kill()
             spent = time.process_time()
-            calls = [seconds_until_unavailable(client.call("PING", deadline=SHORT)) for _ in range(100)]
 
-            assert max(await asyncio.gather(*calls)) < STILL_SHORT
+            assert await overrun(*(client.call("PING", deadline=SHORT) for _ in range(100))) < OVERRUN
             assert time.process_time() - spent < 0.3
             assert not client.standing.reached
 
@@ -290,11 +300,39 @@ async def test_a_password_changed_meanwhile_parks_and_does_not_fail(tmp_path: Pa
                 began = time.monotonic()
                 with pytest.raises(Unavailable) as found:
                     await client.call("PING", deadline=5, again=True)
-                assert time.monotonic() - began < 1
+                assert time.monotonic() - began < 3
                 assert found.value.code == "ERR_STORE_SIGN_IN"
                 bare.call("CONFIG", "SET", "requirepass", "one")
 
             assert await client.call("PING") == b"PONG"
+
+
+async def test_a_full_house_is_told_and_waited_for(tmp_path: Path) -> None:
+    """A server with no room for another connection is not one that refuses us for good."""
+    with a_redis(tmp_path, maxclients=3) as redis:
+        async with connect(redis.server, SystemClock()) as client:
+            # An answer to one means that the server has taken it in.
+            guests = [redis.bare(), redis.bare()]
+            assert [guest.call("PING") for guest in guests] == [b"PONG", b"PONG"]
+            with pytest.raises(Unavailable):
+                async with connect(redis.server, SystemClock()):
+                    pass
+            for guest in guests:
+                guest.close()
+
+            assert await client.block("BLPOP", "list", "0.01", deadline=5) is None
+
+
+async def test_callers_who_wait_while_the_client_is_closed_are_told(tmp_path: Path) -> None:
+    """They get a fault like any other, and are not cancelled themselves."""
+    with a_redis(tmp_path) as redis:
+        async with connect(redis.server, SystemClock()) as client:
+            redis.kill()
+            waiting = asyncio.create_task(client.call("PING", deadline=30))
+            await asyncio.sleep(0.05)
+
+    with pytest.raises(Unavailable):
+        await waiting
 
 
 async def first_refusal(redis: Redis) -> str:

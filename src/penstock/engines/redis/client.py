@@ -101,7 +101,7 @@ class Client:
         ends = self._end(deadline)
         try:
             async with asyncio.timeout_at(ends), self._blocked:
-                wire = await self._spare()
+                wire = await self._spare(ends)
                 try:
                     reply = await wire.ask(packed(words), ends)
                 except BaseException:
@@ -119,6 +119,8 @@ class Client:
 
     def subscribe(self, channel: Word) -> Wake:
         """A bell that rings for what is published there, and after every gap in listening."""
+        if self._closed:
+            raise self._gone()
         if self._listener is None:
             self._listener = Listener(self._dialled_once)
         return self._listener.subscribe(channel)
@@ -193,7 +195,7 @@ class Client:
     async def _dialled(self, ends: float) -> Wire:
         """The shared line, made by one task for all who wait for it."""
         if self._closed:
-            raise Unavailable(f"the connection to {self.where} was closed", code="ERR_STORE_UNAVAILABLE")
+            raise self._gone()
         began = self._loop.time()
         if self._dialling is None or self._dialling.done():
             self._dialling = asyncio.create_task(self._dial_on(), name="redis-dial")
@@ -202,10 +204,18 @@ class Client:
         try:
             async with asyncio.timeout_at(ends):
                 return await asyncio.shield(self._dialling)
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if self._dialling.cancelled() and caller is not None and not caller.cancelling():
+                raise self._gone() from None  # the client was closed; nobody cancelled the caller
+            raise
         except TimeoutError:
             raise self._trouble or late(self.where, self._loop.time() - began, sent=False) from None
         finally:
             self._callers -= 1
+
+    def _gone(self) -> Unavailable:
+        return Unavailable(f"the connection to {self.where} was closed", code="ERR_STORE_UNAVAILABLE")
 
     async def _dial_on(self) -> Wire:
         """Dial until it succeeds, another try cannot help, or nobody waits any more."""
@@ -221,13 +231,21 @@ class Client:
             await asyncio.sleep(_pause_after(tries))
             tries += 1
 
-    async def _spare(self) -> Wire:
+    async def _spare(self, ends: float) -> Wire:
         """A connection nobody else uses."""
-        while self._idle:
-            wire = self._idle.pop()
-            if wire.is_usable:
-                return wire
-        return await self._dialled_once()
+        tries = 0
+        while True:
+            while self._idle:
+                wire = self._idle.pop()
+                if wire.is_usable:
+                    return wire
+            try:
+                return await self._dialled_once()
+            except Unavailable as fault:
+                if self._closed or fault.code == "ERR_STORE_SIGN_IN":
+                    raise
+                await self._pause(tries, ends, fault)
+                tries += 1
 
     async def _dialled_once(self) -> Wire:
         return self._keep(await dial(self._server, self.limits, self._tls))

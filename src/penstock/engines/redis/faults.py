@@ -11,7 +11,7 @@ PASSING = frozenset({"LOADING", "READONLY", "MASTERDOWN", "BUSY", "TRYAGAIN", "C
 """Refusals of a server that is starting, failing over or held up: nothing was done, and it may soon be."""
 DEMOTED = frozenset({"READONLY", "MASTERDOWN"})
 """Refusals of a server that is the master no longer: the same address may lead to another one by now."""
-SIGN_IN = frozenset({"NOAUTH", "WRONGPASS", "NOPERM"})
+SIGN_IN = frozenset({"NOAUTH", "WRONGPASS", "NOPERM", "DENIED"})
 _CLUSTER = frozenset({"MOVED", "ASK", "CROSSSLOT"})
 
 
@@ -35,8 +35,10 @@ def fault_of(error: ReplyError, where: str, what: str) -> Fault:
         fault = Unavailable(f"{where} cannot write to its disk ({text})", code="ERR_STORE_READ_ONLY")
     elif word in PASSING:
         fault = Unavailable(f"{where} is not ready ({text})", code="ERR_STORE_UNAVAILABLE")
-    elif word in SIGN_IN or "invalid password" in text or "max number of clients" in text:
+    elif word in SIGN_IN or what == "AUTH":
         fault = Unavailable(f"{where} does not let us in: {text}", code="ERR_STORE_SIGN_IN")
+    elif "max number of clients" in text:
+        fault = Unavailable(f"{where} has no room for another connection", code="ERR_STORE_BUSY")
     elif word in _CLUSTER:
         fault = Refused(
             f"{where} is part of a Redis Cluster, which a queue cannot live on", code="ERR_STORE_UNFIT"

@@ -37,8 +37,9 @@ class ReplyError(Exception):
     """The server's refusal: its first word says which."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.text = text
+        # What follows is the beginning of the arguments, which may be anything, a password too.
+        self.text = text.partition(", with args beginning with")[0]
+        super().__init__(self.text)
         self.word = text.partition(" ")[0]
 
 
@@ -233,7 +234,8 @@ class Wire(asyncio.Protocol):
         if self._heard is not None:
             self._heard(reply)
         elif not self._asked:
-            self.abort("it says something nobody asked for")
+            # A server without room for us says so before it is asked, and hangs up.
+            self.abort(reply.text if isinstance(reply, ReplyError) else "it says what nobody asked for")
         else:
             asked = self._asked.popleft()
             if not asked.done():
