@@ -11,6 +11,7 @@ import pytest
 from penstock.model.chunks import Piece, Vector
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
 from penstock.pipeline.embed import AHEAD_BATCHES, EmbeddingDesk
+from penstock.ports.embedder import Oversized
 from penstock.work.breaker import Breaker, BreakerRules
 from tests.support.clock import FakeClock
 
@@ -26,6 +27,8 @@ class SlowEmbedder:
         self.calls = calls
         self.asked: list[list[str]] = []
         self.faults: dict[str, Fault] = {}
+        self.most = batch
+        """How many pieces a call really takes."""
         self.busy = 0
         self.busiest = 0
         self.gate = asyncio.Semaphore(0)
@@ -46,6 +49,8 @@ class SlowEmbedder:
             await self.gate.acquire()
         finally:
             self.busy -= 1
+        if len(texts) > self.most:
+            raise Oversized
         for text in texts:
             if text in self.faults:
                 raise self.faults[text]
@@ -135,6 +140,46 @@ async def test_a_bad_text_fails_alone() -> None:
     assert good == all_of(pieces("good", 3))
     assert isinstance(bad, Refused)
     assert bad.code == "ERR_TEXT_TOO_LONG"
+
+
+async def test_what_half_a_batch_brought_is_kept() -> None:
+    """E6: too large a batch is halved; the first half is told though the second fails."""
+    embedder = SlowEmbedder(batch=8)
+    embedder.most = 4
+    embedder.free()
+    embedder.faults["a6"] = Unavailable("gone")
+    desk, some, found = EmbeddingDesk(embedder), pieces("a", 8), dict[int, Vector]()
+
+    async def collect() -> None:
+        async for results in desk.embed(some):
+            found.update(results)
+
+    with pytest.raises(Unavailable):
+        await collect()
+    del embedder.faults["a6"]
+    rest = await gathered(desk, some[4:])
+
+    assert found == all_of(some[:4])
+    assert len(rest) == 4
+    assert [len(texts) for texts in embedder.asked] == [8, 4, 4, 4]
+
+
+async def test_the_halves_of_a_failed_order_are_not_asked_for() -> None:
+    """E6: after the first half failed the second is let go, but a neighbour's pieces in it are not."""
+    embedder = SlowEmbedder(batch=8)
+    embedder.most = 4
+    embedder.faults["a1"] = Unavailable("gone")
+    desk = EmbeddingDesk(embedder)
+    orders = [pieces("a", 6), pieces("b", 2)]
+    tasks = [asyncio.create_task(gathered(desk, order)) for order in orders]
+    await embedder.begun.acquire()
+    embedder.free()
+
+    bad, good = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert isinstance(bad, Unavailable)
+    assert good == all_of(orders[1])
+    assert ["a4", "a5", "b0", "b1"] not in embedder.asked
 
 
 async def test_what_was_embedded_is_delivered_before_the_error() -> None:

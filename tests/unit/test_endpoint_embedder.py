@@ -12,6 +12,7 @@ import pytest
 from penstock.engines.openai import Endpoint, EndpointEmbedder, Role
 from penstock.model.chunks import Piece, Vector
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
+from penstock.ports.embedder import embedded
 from tests.support.clock import FakeClock
 from tests.support.endpoint import (
     DIMENSION,
@@ -170,8 +171,9 @@ async def test_refusals_are_permanent_and_hide_the_key(endpoint: FakeEndpoint, s
 
     fault = await fault_of(endpoint.url)
 
-    assert isinstance(fault, Refused)
-    assert fault.code == "ERR_EMBEDDER_REFUSED"
+    assert isinstance(fault, kind)
+    assert fault.code == code
+    assert fault.suggestions
     assert str(status) in fault.message
 
 
@@ -181,7 +183,7 @@ async def test_refusals_are_permanent_and_hide_the_key(endpoint: FakeEndpoint, s
     [refusal(413), refusal(400, "too many inputs"), refusal(422, "batch size 8 > maximum allowed 3")],
 )
 async def test_too_large_a_batch_is_halved(endpoint: FakeEndpoint, limit: int, too_large: Reply) -> None:
-    """A batch the endpoint finds too large goes in smaller ones, and the next ones stay small."""
+    """E6: a batch the endpoint finds too large goes in smaller ones, and the next ones stay small."""
 
     def answer(request: Request) -> Reply:
         return too_large if len(request.texts) > limit else usual(request)
@@ -189,7 +191,7 @@ async def test_too_large_a_batch_is_halved(endpoint: FakeEndpoint, limit: int, t
     endpoint.usual = answer
     texts = [f"text {number}" for number in range(8)]
     async with embedder_of(endpoint.url) as embedder:
-        vectors = await embedder.embed(pieces(*texts))
+        vectors = await embedded(embedder, pieces(*texts))
 
         assert embedder.batch <= limit
     assert [numbers(vector) for vector in vectors] == [

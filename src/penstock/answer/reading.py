@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.model.chunks import Piece, Vector
-from penstock.ports.embedder import Embedder, Tokenizer
+from penstock.ports.embedder import Embedder, Tokenizer, embedded
 
 
 class Reader:
@@ -22,7 +22,7 @@ class Reader:
 
     async def read(self, texts: Sequence[str]) -> list[Vector]:
         """One vector a text, of its beginning where it is too long."""
-        return await self._embedder.embed([self._piece(text) for text in texts])
+        return await embedded(self._embedder, [self._piece(text) for text in texts])
 
     def takes(self, text: str) -> bool:
         """Whether the model reads the text to its end."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from penstock.model.chunks import Piece, Vector
 from penstock.model.errors import Exhausted, Fault, Unavailable
-from penstock.ports.embedder import Embedder
+from penstock.ports.embedder import Embedder, Oversized
 from penstock.ports.guard import Guard
 
 AHEAD_BATCHES = 4
@@ -155,18 +155,26 @@ class EmbeddingDesk:
                 vectors = await self._embedder.embed([piece for _, _, piece in batch])
         except (Unavailable, Exhausted) as fault:
             self._tell(batch, [fault] * len(batch))
+        except Oversized:
+            half = (len(batch) + 1) // 2
+            await self._run_each([batch[:half], batch[half:]])
         except Exception as error:
             if len(batch) == 1:
                 self._tell(batch, [error])
-                return
-            for one in batch:
-                if one[0].failed is None:
-                    await self._run([one])
-                else:
-                    one[0].flying -= 1
-                    one[0].landed([], [])
+            else:
+                await self._run_each([[one] for one in batch])
         else:
             self._tell(batch, vectors)
+
+    async def _run_each(self, parts: list[_Batch]) -> None:
+        """Embed a batch part by part, without the pieces of orders that have failed meanwhile."""
+        for part in parts:
+            for order in [order for order, _, _ in part if order.failed is not None]:
+                order.flying -= 1
+                order.landed([], [])
+            left = [one for one in part if one[0].failed is None]
+            if left:
+                await self._run(left)
 
     @staticmethod
     def _tell(batch: _Batch, outcomes: Sequence[Vector | Exception]) -> None:

@@ -7,6 +7,8 @@ E3  Tokens are those of the model: a chunk within `tokens_max` is embedded whole
 E4  An endpoint that is down or limits us raises Unavailable with its Retry-After; one that answers nonsense
     raises Broken; one that refuses the text itself raises Refused.
 E5  Cancelling a call stops its work; calls beside it go on.
+E6  Several pieces that are too much for one call raise Oversized before any of them is embedded; the caller asks again
+    in halves, and keeps what each half brings.
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ class Tokens:
     starts: Sequence[int]
     ends: Sequence[int]
     words: Sequence[int]
+
+
+class Oversized(Exception):
+    """A call brought more than the embedder takes at once; fewer pieces may pass."""
 
 
 class Tokenizer(Protocol):
@@ -69,9 +75,18 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, pieces: Sequence[Piece]) -> list[Vector]:
-        """The vectors of some pieces (E1)."""
+        """The vectors of some pieces (E1, E6)."""
         ...
 
     async def close(self) -> None:
         """Let go of the model or the connections."""
         ...
+
+
+async def embedded(embedder: Embedder, pieces: Sequence[Piece]) -> list[Vector]:
+    """The vectors of some pieces, in as many calls as the embedder wants."""
+    try:
+        return await embedder.embed(pieces)
+    except Oversized:
+        half = (len(pieces) + 1) // 2
+        return [*await embedded(embedder, pieces[:half]), *await embedded(embedder, pieces[half:])]

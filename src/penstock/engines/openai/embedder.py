@@ -13,6 +13,7 @@ from penstock.engines.openai.endpoint import Endpoint
 from penstock.engines.openai.refusals import Refusal
 from penstock.model.chunks import Piece, Vector
 from penstock.model.errors import Refused
+from penstock.ports.embedder import Oversized
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +36,7 @@ def endpoint_model(name: str, dimension: int | None) -> str:
 
 
 class EndpointEmbedder:
-    """Embeds by an endpoint; a batch it finds too large is halved, and later ones are kept smaller."""
+    """Embeds by an endpoint; after a batch it finds too large (E6), later ones are kept smaller."""
 
     def __init__(
         self, endpoint: Endpoint, name: str, *, batch: int, calls: int, dimension: int | None = None
@@ -50,7 +51,7 @@ class EndpointEmbedder:
             self._request["dimensions"] = dimension
 
     async def embed(self, pieces: Sequence[Piece]) -> list[Vector]:
-        """The vectors of some pieces, each call to the endpoint within its own deadline."""
+        """The vectors of some pieces, by one call to the endpoint, within its deadline."""
         if not pieces:
             return []
         body = {**self._request, "input": [piece.text for piece in pieces]}
@@ -62,9 +63,8 @@ class EndpointEmbedder:
                     f"a text of {len(pieces[0].text)} characters is too long for the embedding endpoint",
                     code="ERR_TEXT_TOO_LONG",
                 ) from refusal
-            half = (len(pieces) + 1) // 2
-            self.batch = min(self.batch, half)
-            return [*await self.embed(pieces[:half]), *await self.embed(pieces[half:])]
+            self.batch = min(self.batch, (len(pieces) + 1) // 2)
+            raise Oversized from refusal
         return self._checked(content, len(pieces))
 
     async def close(self) -> None:
