@@ -115,12 +115,12 @@ def test_an_engine_that_is_not_there_ends_with_3(program: Program, words: list[s
     assert "Traceback" not in ran.err
 
 
-def test_a_producer_is_not_there_yet(program: Program) -> None:
-    """The role is known, and it is said plainly that this version cannot play it."""
+def test_a_producer_needs_a_folder(program: Program) -> None:
+    """Which key is missing is said plainly."""
     ran = program("run", "--role=producer")
 
     assert (ran.code, told(ran)) == (3, "ERR_CONFIGURATION")
-    assert "no producer" in ran.err
+    assert "producer.scan_dir" in ran.err
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,13 +16,16 @@ from penstock.engines.disk.digests import digest_of
 from penstock.engines.system.rate import LocalRate
 from penstock.intake.admission import PORTION, Admission
 from penstock.intake.producer import Ground, Plan, Producer
-from penstock.model.errors import Refused
+from penstock.model.errors import Fault, Refused
 from penstock.model.files import BlobHash, Selection
 from penstock.model.priorities import ranks_of
 from penstock.ports.rate import Rate, places_at_once
 from penstock.settings import Settings
 from penstock.wiring.declared import declared_by, scan_root
 from penstock.wiring.store import Store, open_store
+
+log = logging.getLogger("penstock.producing")
+AGAIN_SECONDS = 5.0
 
 
 def run_producer(settings: Settings) -> int:
@@ -35,8 +39,9 @@ async def _run(settings: Settings) -> int:
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    async with open_store(settings) as store:
-        producing = asyncio.create_task(produce(settings, store))
+    async with open_store(settings) as store, a_producer(settings, store) as producer:
+        log.info("looking over %s", settings.producer.scan_dir)
+        producing = asyncio.create_task(producer.run())
         waiting = asyncio.create_task(stopped.wait())
         await asyncio.wait({producing, waiting}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
@@ -47,9 +52,16 @@ async def _run(settings: Settings) -> int:
 
 
 async def produce(settings: Settings, store: Store) -> None:
-    """Until cancelled."""
-    async with a_producer(settings, store) as producer:
-        await producer.run()
+    """Until cancelled, beginning anew when something goes wrong."""
+    while True:
+        try:
+            async with a_producer(settings, store) as producer:
+                await producer.run()
+        except Fault as fault:
+            log.warning("cannot produce: %s", fault.message)
+        except Exception:
+            log.exception("producing failed")
+        await asyncio.sleep(AGAIN_SECONDS)
 
 
 @asynccontextmanager

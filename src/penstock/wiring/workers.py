@@ -9,7 +9,7 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -47,15 +47,18 @@ class Orders:
     """The descriptor of the board the child counts on."""
 
 
-def run_supervisor(settings: Settings, *, handlers: str | None = None) -> int:
-    """Run worker processes until SIGTERM or SIGINT; `handlers` is `module:name` of a Handlers value."""
+def run_supervisor(settings: Settings, *, handlers: str | None = None, produces: bool = False) -> int:
+    """Run worker processes until SIGTERM or SIGINT; `handlers` is `module:name` of a Handlers value.
+
+    With `produces` the producer's folder, if there is one, is looked over beside them.
+    """
     if handlers is not None:
         handlers_named(handlers)  # a mistake should be told here, once, not by every child
     check_tracing(settings)
-    return asyncio.run(_supervise(settings, handlers))
+    return asyncio.run(_supervise(settings, handlers, produces))
 
 
-async def _supervise(settings: Settings, handlers: str | None) -> int:
+async def _supervise(settings: Settings, handlers: str | None, produces: bool) -> int:
     supervisor: Supervisor | None = None
 
     def workers() -> list[WorkerId]:
@@ -81,7 +84,10 @@ async def _supervise(settings: Settings, handlers: str | None) -> int:
             telemetry=observatory.telemetry,
         )
         _on_signals(supervisor.stop)
-        async with _watching(settings, store, wanted=handlers is None):
+        async with (
+            _watching(settings, store, wanted=handlers is None),
+            _producing(settings, store, wanted=produces and settings.producer.scan_dir is not None),
+        ):
             await supervisor.run()
     _ignore_signals()
     return 0
@@ -111,7 +117,26 @@ async def _watching(settings: Settings, store: Store, *, wanted: bool) -> AsyncI
         return
     from penstock.wiring.watching import watch_sources
 
-    task = asyncio.create_task(watch_sources(settings, store))
+    async with _beside(watch_sources(settings, store)):
+        yield
+
+
+@asynccontextmanager
+async def _producing(settings: Settings, store: Store, *, wanted: bool) -> AsyncIterator[None]:
+    """The producer's folder is looked over beside the workers."""
+    if not wanted:
+        yield
+        return
+    from penstock.wiring.producing import produce
+
+    async with _beside(produce(settings, store)):
+        yield
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[None, None, None]) -> AsyncIterator[None]:
+    """Something that runs meanwhile, and ends with us."""
+    task = asyncio.create_task(work)
     try:
         yield
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +13,10 @@ from penstock.doors.cli.grammar import verb
 from penstock.doors.cli.output import talk
 from penstock.doors.cli.values import text
 from penstock.doors.cli.worker import supervise
-from penstock.model.errors import Refused
+from penstock.doors.logs import set_up_logging
+
+if TYPE_CHECKING:
+    from penstock.settings import Settings
 
 
 @verb("run", examples=("penstock run", "penstock run --role=worker --config=penstock.yaml"))
@@ -34,11 +38,21 @@ def command(given: Given, role: str, sample: str | None) -> int:
     """Run a role of the system until told to stop."""
     settings = given.settings()
     if role == "producer":
-        raise Refused("this version has no producer; use --role=worker or all", code="ERR_CONFIGURATION")
+        return produce(settings)
     if sample is not None:
         from penstock.wiring.sample import take_sample
 
         made = asyncio.run(take_sample(settings, Path(sample).absolute()))
         if made is not None:
             talk(f"{sample} is being ingested as the collection {made}")
-    return supervise(settings)
+    return supervise(settings, produces=role == "all")
+
+
+def produce(settings: Settings) -> int:
+    """Run the producer alone; the code to end with."""
+    from penstock.wiring.producing import run_producer
+
+    set_up_logging(settings.observability.log_level)
+    if settings.producer.scan_dir is not None:
+        talk(f"producing from {settings.producer.scan_dir}; Ctrl-C ends")
+    return run_producer(settings)

@@ -47,8 +47,8 @@ def command(given: Given, count: str | None, concurrency: str | None, handlers: 
     return supervise(given.settings(flags), handlers)
 
 
-def supervise(settings: Settings, handlers: str | None = None) -> int:
-    """Run the worker processes the settings ask for; the code to end with."""
+def supervise(settings: Settings, handlers: str | None = None, *, produces: bool = False) -> int:
+    """Run the worker processes the settings ask for, the producer too if wanted; the code to end with."""
     from penstock.wiring.workers import run_supervisor
 
     set_up_logging(settings.observability.log_level)
@@ -61,4 +61,4 @@ def supervise(settings: Settings, handlers: str | None = None) -> int:
         talk(f"  penstock ingest submit{where} --rag NAME --path FILE_OR_FOLDER --wait")
         talk(f"  penstock collection list{where}")
     talk(f"  penstock queue status{where} --watch")
-    return run_supervisor(settings, handlers=handlers)
+    return run_supervisor(settings, handlers=handlers, produces=produces)
