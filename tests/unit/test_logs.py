@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from penstock.doors.logs import FACTS, set_up_logging
+from penstock.engines.telemetry.current import ATTEMPT
+from tests.support.leases import a_lease
 
 
 class Terminal(io.StringIO):
@@ -79,6 +81,37 @@ def test_any_other_key_is_refused_where_it_is_logged(log: logging.Logger) -> Non
         log.info("job done", extra={"payload": "private"})
 
     assert stream.getvalue() == ""
+
+
+def test_in_production_another_key_is_left_out(log: logging.Logger) -> None:
+    """A mistake in a log costs neither a job nor a secret."""
+    stream = io.StringIO()
+    set_up_logging("info", stream, strict=False)
+
+    log.info("job done", extra={"payload": "private", "job_id": "j1"})
+
+    (line,) = lines(stream)
+    assert set(line) == {"level", "ts", "msg", "job_id"}
+
+
+def test_a_line_inside_an_attempt_names_it(log: logging.Logger) -> None:
+    """Job, queue, worker and trace are known wherever its code logs; what a line says itself counts more."""
+    stream = io.StringIO()
+    set_up_logging("info", stream)
+    trace = {"trace_id": "0af7651916cd43dd8448eb211c80319c", "span_id": "b7ad6b7169203331"}
+    lease = a_lease(priority=9, metadata_json=json.dumps(trace))
+
+    token = ATTEMPT.set(lease)
+    log.info("inside")
+    log.info("inside", extra={"worker_id": "another"})
+    ATTEMPT.reset(token)
+    log.info("outside")
+
+    inside, own, outside = lines(stream)
+    facts = {"job_id": lease.job_id, "queue": "high", "worker_id": lease.worker, **trace}
+    assert {key: inside[key] for key in facts} == facts
+    assert own["worker_id"] == "another"
+    assert set(outside) == {"level", "ts", "msg"}
 
 
 def test_libraries_are_heard_only_when_something_is_wrong() -> None:

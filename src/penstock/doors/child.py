@@ -27,7 +27,8 @@ def main() -> None:
     orders = pickle.load(pipe)  # noqa: S301  # written by our own parent, over a pipe nobody else has
     if not isinstance(orders, Orders):
         raise TypeError("standard input holds no orders")
-    set_up_logging(orders.settings.observability.log_level)
+    settings = orders.settings
+    set_up_logging(settings.observability.log_level, strict=settings.profile != "production")
     sys.setswitchinterval(SWITCH_SECONDS)
     one_core_a_product()
     try:

@@ -47,7 +47,7 @@ async def open_teller(
             board = Board(counts, Labels())
             os.close(counts)  # the parsers this process starts must not have it
             stack.callback(board.close)
-        teller = Teller(store.desk.find, board, await _spans(settings, worker, stack))
+        teller = Teller(store.desk.find, store.clock, board, await _spans(settings, worker, stack))
         stack.push_async_callback(teller.finish)
         yield teller
 
@@ -156,7 +156,7 @@ async def open_observatory(settings: Settings, store: Store, workers: Workers) -
         stack.callback(page.close)
         board, descriptor = page.open_board()
         os.close(descriptor)
-        teller = Teller(store.desk.find, board)
+        teller = Teller(store.desk.find, store.clock, board)
         await stack.enter_async_context(served(port, _pages(page, store, workers)))
         interval = settings.observability.queue_sample_interval
         for endless in (teller.run(), _sample(page, meter_of(store), interval)):

@@ -51,7 +51,7 @@ def supervise(settings: Settings, handlers: str | None = None, *, produces: bool
     """Run the worker processes the settings ask for, the producer too if wanted; the code to end with."""
     from penstock.wiring.workers import run_supervisor
 
-    set_up_logging(settings.observability.log_level)
+    set_up_logging(settings.observability.log_level, strict=settings.profile != "production")
     processes = "1 process" if settings.worker.count == 1 else f"{settings.worker.count} processes"
     talk(f"working on {settings.data} with {processes}; Ctrl-C finishes what runs and leaves the rest queued")
     where = "" if settings.data == Path("data") else f" --data {shlex.quote(str(settings.data))}"

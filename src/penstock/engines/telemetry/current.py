@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import NamedTuple
 
 from penstock.model.jobs import Lease
 from penstock.model.tallies import QUEUE_OF_RANK, rank_of
 from penstock.model.traces import Trace, trace_of
 
-
-class Current(NamedTuple):
-    """The attempt, and the span it is told as if there is one."""
-
-    lease: Lease
-    span: Trace | None = None
-
-
-CURRENT: ContextVar[Current | None] = ContextVar("penstock_attempt", default=None)
+ATTEMPT: ContextVar[Lease | None] = ContextVar("penstock_attempt", default=None)
+SPAN: ContextVar[Trace | None] = ContextVar("penstock_span", default=None)
+"""The span the attempt is told as, if it is."""
 
 
 def current_facts() -> dict[str, object]:
     """What a log says of the attempt it was written in; nothing outside of one."""
-    current = CURRENT.get()
-    if current is None:
+    lease = ATTEMPT.get()
+    if lease is None:
         return {}
-    lease = current.lease
-    trace = current.span or trace_of(lease.metadata_json)
+    trace = SPAN.get() or trace_of(lease.metadata_json)
     facts: dict[str, object] = {
         "job_id": lease.job_id,
         "queue": QUEUE_OF_RANK[rank_of(lease)],

@@ -11,9 +11,9 @@ import asyncio
 import contextlib
 import logging
 from bisect import bisect_left
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from penstock.engines.telemetry.board import (
     BUCKET,
@@ -29,16 +29,19 @@ from penstock.engines.telemetry.board import (
     WIDTH,
     Board,
 )
-from penstock.engines.telemetry.current import CURRENT, Current
+from penstock.engines.telemetry.current import ATTEMPT, SPAN
 from penstock.model.errors import Fault
 from penstock.model.jobs import PRIORITY_MAX, Job, JobId, Lease, Operation
 from penstock.model.outcomes import Done, Failed, Outcome, Park, Release, Retry
 from penstock.model.states import State
 from penstock.model.tallies import Reason, rank_of, reason_of
 from penstock.model.traces import Trace
+from penstock.ports.clock import Clock
 
 log = logging.getLogger("penstock.teller")
 UNDECIDED_MAX = 10_000
+"""Ends that wait to be looked up; the oldest are let go first."""
+_DELETE = Operation.DELETE
 AWAY_SECONDS = 1.0
 
 Find = Callable[[JobId], Awaitable[Job | None]]
@@ -51,29 +54,44 @@ class Spans(Protocol):
     def end(self, lease: Lease, outcome: Outcome | None) -> None: ...
 
 
+class _Undecided(NamedTuple):
+    """An end whose meaning the desk must tell; without an outcome the job was taken from a dead worker."""
+
+    job_id: JobId
+    outcome: Outcome | None
+    at: float
+    """When it was known here: what befell the job later is another attempt's."""
+
+
 class Teller:
     """Implements the telemetry port; without a board it counts nothing, without spans it traces nothing."""
 
-    def __init__(self, find: Find, board: Board | None = None, spans: Spans | None = None) -> None:
+    def __init__(
+        self, find: Find, clock: Clock, board: Board | None = None, spans: Spans | None = None
+    ) -> None:
         self._find = find
+        self._clock = clock
         self._board = board
         self._spans = spans
         self._numbers = memoryview(bytearray(8)).cast("d") if board is None else board.numbers
         self._starts = () if board is None else tuple(place * WIDTH for place in board.labels.of_rank)
         """Where the numbers of a job's queue begin, by its rank."""
-        self._undecided: deque[tuple[JobId, Outcome | None]] = deque(maxlen=UNDECIDED_MAX)
+        self._undecided: deque[_Undecided] = deque(maxlen=UNDECIDED_MAX)
         self._asked = asyncio.Event()
 
     def began(self, lease: Lease) -> None:
         """Count it as consumed, and let whatever is logged from here on name it."""
-        CURRENT.set(Current(lease, None if self._spans is None else self._spans.begin(lease)))
+        ATTEMPT.set(lease)
+        if self._spans is not None:
+            SPAN.set(self._spans.begin(lease))
         if self._board is not None:
             self._numbers[self._start(lease) + CONSUMED] += 1
 
     def ended(self, lease: Lease, outcome: Outcome | None, seconds: float) -> None:
         """Observe how long it took, unless it was broken off."""
-        CURRENT.set(None)
+        ATTEMPT.set(None)
         if self._spans is not None:
+            SPAN.set(None)
             self._spans.end(lease, outcome)
         if self._board is not None and outcome is not None and not isinstance(outcome, Release):
             start, numbers = self._start(lease), self._numbers
@@ -84,16 +102,18 @@ class Teller:
         """Count what was accepted, and keep for later what only the desk can tell."""
         if self._board is None:
             return
-        numbers = self._numbers
+        done: Counter[int] = Counter()
         for (lease, outcome), held in zip(ends, kept, strict=True):
             if not held:
                 continue
             if isinstance(outcome, Done):
-                numbers[self._start(lease) + COMPLETED] += 1
+                done[PRIORITY_MAX if lease.op is _DELETE else lease.priority] += 1
             elif isinstance(outcome, Failed):
                 self._failed(rank_of(lease), reason_of(outcome.error), DEAD)
             else:
                 self._ask(lease.job_id, outcome)
+        for rank, count in done.items():
+            self._numbers[self._starts[rank] + COMPLETED] += count
 
     def rescued(self, job_ids: Sequence[JobId]) -> None:
         """Count them as moved, and ask what became of each."""
@@ -124,28 +144,29 @@ class Teller:
                 await self._decide()
 
     def _start(self, lease: Lease) -> int:
-        return self._starts[PRIORITY_MAX if lease.op is Operation.DELETE else lease.priority]
+        return self._starts[PRIORITY_MAX if lease.op is _DELETE else lease.priority]
 
     def _ask(self, job_id: JobId, outcome: Outcome | None) -> None:
-        self._undecided.append((job_id, outcome))
+        self._undecided.append(_Undecided(job_id, outcome, self._clock.now()))
         self._asked.set()
 
     async def _decide(self) -> None:
         while self._undecided:
-            job_id, outcome = self._undecided.popleft()
+            end = self._undecided.popleft()
             try:
-                job = await self._find(job_id)
+                job = await self._find(end.job_id)
             except BaseException:
-                self._undecided.appendleft((job_id, outcome))
+                self._undecided.appendleft(end)
                 raise
             if job is not None:
-                self._judge(job, outcome)
+                self._judge(job, end)
         self._asked.clear()
 
-    def _judge(self, job: Job, outcome: Outcome | None) -> None:
-        """A failed job stays failed, so a late look is as good as an early one."""
+    def _judge(self, job: Job, end: _Undecided) -> None:
+        """Did it end the job? A failed job stays as it is, so a late look is as good as an early one."""
+        outcome = end.outcome
         rank = PRIORITY_MAX if job.op is Operation.DELETE else job.priority
-        if job.state is State.FAILED:
+        if job.state is State.FAILED and (job.finished_at or 0.0) <= end.at:
             self._failed(rank, _reason_of_end(job, outcome), DEAD)
         elif isinstance(outcome, Retry):
             self._failed(rank, reason_of(outcome.error), RETRIED)
