@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,7 @@ async def test_more_callers_than_the_limit_wait_their_turn(redis: RedisServer) -
 
 async def test_our_connections_have_a_name_and_the_right_database(redis: RedisServer) -> None:
     """Whoever looks at the server sees who we are."""
-    server = redis_server(f"redis://{redis.host}:{redis.port}/3")
-    async with connect(server, SystemClock()) as client:
+    async with connect(replace(redis, db=3), SystemClock()) as client:
         mine = (await client.call("CLIENT", "INFO")).decode()
 
     assert " name=penstock " in mine
@@ -190,7 +190,7 @@ async def test_a_user_of_the_servers_list_signs_in_by_name(tmp_path: Path) -> No
 async def test_a_database_that_is_not_there_is_refused(redis: RedisServer) -> None:
     """A number beyond the server's is the configuration's fault."""
     with pytest.raises(Refused, match="no database 9999"):
-        async with connect(redis_server(f"redis://{redis.host}:{redis.port}/9999"), SystemClock()):
+        async with connect(replace(redis, db=9999), SystemClock()):
             pass
 
 
@@ -208,7 +208,7 @@ async def test_tls_is_spoken_and_checked(redis: RedisServer, tmp_path: Path) -> 
     trusted = trusting()
     trusted.check_hostname = False
     async with a_proxy(redis.host, redis.port, tls=serving(tmp_path)) as proxy:
-        server = redis_server(f"rediss://127.0.0.1:{proxy.port}/0")
+        server = replace(redis, port=proxy.port, tls=True)
         async with connect(server, SystemClock(), tls=trusted) as client:
             assert await client.call("ECHO", "x") == b"x"
         with pytest.raises(Refused, match="certificate"):
