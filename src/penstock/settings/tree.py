@@ -134,6 +134,11 @@ class Sqlite:
         Choice(("full", "normal")), "full", "full survives a power cut, normal only a crash of the program."
     )
     busy_timeout: float = setting(SPAN, "10s", "Longest wait for another process's lock.")
+    vectors_max: int = setting(
+        Whole(0, 100_000_000),
+        400_000,
+        "Vectors one process keeps in memory to search them; collections beyond are searched on the disk.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

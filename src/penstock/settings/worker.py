@@ -45,6 +45,9 @@ class Worker:
         "Wait before each retry, the last one repeated; used when worker.backoff is not given.",
     )
     backoff: Backoff | None = section(Backoff, optional=True)
+    park_delay: float = setting(
+        SPAN, "30s", "Wait before a dependency that is down is tried again, where it does not say itself."
+    )
     park_max: float = setting(
         SPAN, "24h", "Longest time a job waits for a dependency that is down before it fails."
     )

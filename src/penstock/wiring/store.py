@@ -63,6 +63,7 @@ async def open_sqlite_store(settings: Settings) -> AsyncIterator[SqliteStore]:
         synchronous=cast(Literal["full", "normal"], settings.sqlite.synchronous),
         busy_seconds=settings.sqlite.busy_timeout,
         poll_seconds=settings.worker.poll_interval,
+        vectors_max=settings.sqlite.vectors_max,
     )
     try:
         async with open_index(settings, store.manifest, store.index) as store.index:
@@ -82,6 +83,7 @@ def rules_of(settings: Settings) -> Rules:
         lease_seconds=worker.lease,
         lease_seconds_by_type={kind: worker.lease_for(kind) for kind in ItemType},
         dead_after_seconds=worker.heartbeat_ttl,
+        park_seconds=worker.park_delay,
         park_seconds_max=worker.park_max,
         longest_waiting_every=worker.longest_waiting_every,
         tenant_limit=worker.tenant_limit,

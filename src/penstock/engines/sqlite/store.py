@@ -17,7 +17,7 @@ from penstock.engines.sqlite.connection import Synchronous, connect, prepare
 from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
-from penstock.engines.sqlite.index import SqliteIndex
+from penstock.engines.sqlite.index import VECTORS_MAX, SqliteIndex
 from penstock.engines.sqlite.manifest import SqliteManifest
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.shortcut import Shortcut
@@ -51,6 +51,7 @@ class SqliteStore:
         synchronous: Synchronous,
         busy_seconds: float,
         poll_seconds: float,
+        vectors_max: int,
     ) -> None:
         self.path = path
         self.rules = rules
@@ -77,7 +78,7 @@ class SqliteStore:
         self.desk = SqliteDesk(self)
         self.batches = self.desk
         self.catalogue = SqliteCatalogue(self)
-        self.index: Index = SqliteIndex(self)
+        self.index: Index = SqliteIndex(self, vectors_max=vectors_max)
         self.manifest = SqliteManifest(self)
         self.auditor = SqliteAuditor(self)
 
@@ -201,6 +202,7 @@ async def open_sqlite(
     synchronous: Synchronous = "full",
     busy_seconds: float = 10.0,
     poll_seconds: float = 0.25,
+    vectors_max: int = VECTORS_MAX,
 ) -> SqliteStore:
     """Open (and make, and migrate) the database of a data folder."""
 
@@ -214,6 +216,7 @@ async def open_sqlite(
                 synchronous=synchronous,
                 busy_seconds=busy_seconds,
                 poll_seconds=poll_seconds,
+                vectors_max=vectors_max,
             )
         except sqlite3.Error as error:
             raise fault_of(error, str(path)) from error
