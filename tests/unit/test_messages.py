@@ -225,6 +225,20 @@ def test_a_wrong_field_of_the_worker_contract_is_refused_by_its_name(
     assert words in refused(json.dumps(WORKER | change).encode()).message
 
 
+@pytest.mark.parametrize(
+    ("change", "job_id"),
+    [
+        ({"rag_id": None}, QUEUE["job_id"]),
+        ({"version": 2}, QUEUE["job_id"]),
+        ({"job_id": "a b"}, None),
+        ({"job_id": None}, None),
+    ],
+)
+def test_a_refusal_names_the_job_where_it_can(change: dict[str, Any], job_id: str | None) -> None:
+    """So that whoever asks for that id's hash learns what became of the message."""
+    assert refused(json.dumps(QUEUE | change).encode()).job_id == job_id
+
+
 def test_a_message_over_the_limit_is_not_even_read() -> None:
     """The limit counts bytes, as the list does."""
     refusal = refused(json.dumps(QUEUE).encode(), Terms(bytes_max=100))

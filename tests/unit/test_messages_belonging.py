@@ -164,7 +164,9 @@ def test_a_refusal_says_nothing_of_another_tenants_collections() -> None:
 
 def test_a_refusal_is_a_permanent_error() -> None:
     """As a report it can be kept and shown like any other."""
-    report = refusal_of(QUEUE | {"rag_id": "nowhere"}).report()
+    refusal = refusal_of(QUEUE | {"rag_id": "nowhere"})
+    report = refusal.report()
 
     assert (report.code, report.kind) == ("ERR_COLLECTION_UNKNOWN", "permanent")
     assert report.suggestions
+    assert refusal.job_id == QUEUE["job_id"]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from penstock.engines.disk import DiskBlobs
-from penstock.intake.messages import translate
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.errors import Refused
 from penstock.model.jobs import NewJob, WorkerId
@@ -17,7 +16,7 @@ from penstock.model.options import options_of
 from penstock.pipeline.capture import Captured, Capturer
 from penstock.pipeline.workshop import Workshop
 from penstock.settings import Settings, load
-from penstock.wiring.declared import declared_by, terms_of
+from penstock.wiring.declared import declared_by, translator
 from penstock.wiring.store import Store, open_store
 from tests.support.messages import QUEUE, WORKER
 
@@ -36,9 +35,9 @@ class Yard:
         self.scanned.mkdir()
         self._blobs = DiskBlobs(top / "data/blobs")
 
-    async def translated(self, fields: dict[str, Any]) -> NewJob | Refusal:
+    async def translated(self, fields: dict[str, Any], origin: str = "rag:ingest:queue") -> NewJob | Refusal:
         declared = await declared_by(self._store, self._settings)
-        return translate(json.dumps(fields).encode(), declared, terms=terms_of(self._settings))
+        return translator(self._settings, lambda: declared)(json.dumps(fields).encode(), origin)
 
     async def captured(self, path: Path) -> Captured | None:
         """What a worker takes of the file a message names."""
@@ -111,3 +110,21 @@ async def test_the_producers_folder_has_a_default_collection(yard: Yard) -> None
 
     assert isinstance(job, NewJob), job
     assert (job.collection, job.priority) == ("notes", 9)
+
+
+@pytest.mark.parametrize(
+    ("origin", "priority"),
+    [
+        ("rag:ingest:queue", 5),
+        ("rag:ingest:queue:high", 9),
+        ("rag:ingest:queue:low", 1),
+        ("rag:ingest:queue:notes", 5),
+    ],
+)
+async def test_the_list_tells_the_priority(yard: Yard, origin: str, priority: int) -> None:
+    """Where the message says none itself."""
+    fields = QUEUE | {"rag_id": "notes", "source_path": str(yard.incoming / "a.txt")}
+    job = await yard.translated(fields, origin)
+
+    assert isinstance(job, NewJob), job
+    assert job.priority == priority

@@ -73,7 +73,7 @@ def translate(
         job = job_of(message, belonging_of(message, declared), priority=priority)
         encode_metadata(job.metadata, bytes_max=metadata_bytes_max)
     except Refused as refused:
-        return refusal_of(refused)
+        return refusal_of(refused, message.id)
     return job
 
 

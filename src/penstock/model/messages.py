@@ -110,6 +110,8 @@ class Refusal:
 
     code: str
     message: str
+    job_id: JobId | None = None
+    """The id it would have had, where that much could be read: its hash can tell of the refusal."""
 
     def report(self) -> ErrorReport:
         """The same as an error that is kept and shown."""
@@ -121,16 +123,18 @@ _EVERYDAY = Terms()
 
 def read_message(data: bytes, terms: Terms = _EVERYDAY) -> Message | Refusal:
     """What these bytes ask for, or why they cannot ask for anything."""
+    fields: Mapping[str, object] = {}
     try:
-        return _message(object_of(data, bytes_max=terms.bytes_max), terms)
+        fields = object_of(data, bytes_max=terms.bytes_max)
+        return _message(fields, terms)
     except Refused as refused:
-        return refusal_of(refused)
+        return refusal_of(refused, _id_in(fields))
 
 
-def refusal_of(refused: Refused) -> Refusal:
+def refusal_of(refused: Refused, job_id: JobId | None = None) -> Refusal:
     """A refusal that was raised, as a value; its words can be stored whatever they quote."""
     report = refused.report()
-    return Refusal(code=report.code, message=report.message)
+    return Refusal(code=report.code, message=report.message, job_id=job_id)
 
 
 def _message(fields: Mapping[str, object], terms: Terms) -> Message:
@@ -223,6 +227,14 @@ def _id(told: Fields, name: str) -> JobId:
             code="ERR_JOB_ID_INVALID",
         )
     return JobId(job_id)
+
+
+def _id_in(fields: Mapping[str, object]) -> JobId | None:
+    """The id of a message that is refused for something else."""
+    try:
+        return _id(Fields(given=fields), "job_id" if "job_id" in fields else "id")
+    except Refused:
+        return None
 
 
 def _path(told: Fields, name: str) -> str:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from penstock.intake.messages import Declared, Place
+from penstock.intake.messages import Declared, Place, translate
 from penstock.model.catalogue import LOCAL_TENANT, Collection
-from penstock.model.messages import Terms
+from penstock.model.jobs import PRIORITY_NAMES, NewJob
+from penstock.model.messages import Refusal, Terms
 from penstock.model.priorities import ranks_of
 from penstock.settings import Settings
 from penstock.wiring.collections import declare_all
 from penstock.wiring.store import Store
 from penstock.wiring.watching import folders_of
+
+Translator = Callable[[bytes, str], NewJob | Refusal]
+"""A message and the list it came by become a job, or a reason why not."""
 
 
 async def declared_by(store: Store, settings: Settings) -> Declared:
@@ -34,6 +38,23 @@ def terms_of(settings: Settings) -> Terms:
         max_retries=settings.worker.max_retries,
         priorities=ranks_of(settings.worker.priorities),
     )
+
+
+def translator(settings: Settings, declared: Callable[[], Declared]) -> Translator:
+    """Reads messages by what is declared when they come; the list a message came by tells its priority."""
+    terms = terms_of(settings)
+    lists = {settings.worker.queues[name]: rank for name, rank in terms.priorities.items()}
+
+    def read(data: bytes, origin: str) -> NewJob | Refusal:
+        return translate(
+            data,
+            declared(),
+            terms=terms,
+            priority=lists.get(origin, PRIORITY_NAMES["normal"]),
+            metadata_bytes_max=settings.limits.metadata_bytes,
+        )
+
+    return read
 
 
 def _declared(settings: Settings, collections: Sequence[Collection]) -> Declared:
