@@ -76,6 +76,28 @@ def test_a_document_that_fails_in_mid_embedding_leaves_no_chunk(plant: Plant) ->
     papers.assert_all_is_well(["book.md"])
 
 
+def test_a_key_that_is_refused_is_not_the_documents_fault(plant: Plant) -> None:
+    """It waits without spending a retry, the doctor says why, and it goes on when the key is taken."""
+    plant.choose(worker_park_delay="1s", worker_park_max="1h")
+    refuses = threading.Event()
+    refuses.set()
+    with fake_endpoint() as endpoint:
+        endpoint.usual = lambda request: refusal(401) if refuses.is_set() else usual(request)
+        papers = embedded_by(plant, endpoint)
+        worker = papers.worker()
+        (job,) = papers.submit(papers.write("a.md", "Some words."))
+        plant.wait_until(lambda: plant.job(job)["error_code"] is not None, "it is parked", worker)
+        assert worker.stop() == 0
+        row = plant.job(job)
+        found = json.loads(papers.run("doctor", "--json", code=2))["findings"]
+        refuses.clear()
+        papers.settle()
+    assert (row["error_code"], row["retry_count"], row["finished_at"]) == ("ERR_EMBEDDER_KEY", 0, None)
+    advice = {each["check"]: each["advice"] for each in found if each["verdict"] != "ok"}
+    assert "embedding.api_key" in advice["parked"]
+    papers.assert_all_is_well(["a.md"])
+
+
 def rebuilt(papers: Papers, *, chunk_tokens: int, code: int = 0) -> tuple[str, int]:
     """Build the collection anew by another recipe, and wait; how it ended, and how much is in error."""
     declare(papers.plant, chunk_tokens)

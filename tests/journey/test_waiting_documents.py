@@ -34,7 +34,7 @@ class Embeddings:
         self.answered: Counter[str] = Counter()
         self.texts_left: int | None = None
         """How many texts are answered before `instead` is."""
-        self.instead = refusal(401)
+        self.instead = refusal(400)
         self.held = threading.Event()
         """Set once somebody waits at the gate."""
         self._lock = threading.Lock()

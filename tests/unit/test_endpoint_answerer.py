@@ -115,8 +115,8 @@ async def test_an_answer_that_breaks_off_is_an_outage(endpoint: FakeEndpoint) ->
     [
         (refusal(429, retry_after="3"), Unavailable, "ERR_ANSWERER_LIMITED"),
         (refusal(500), Unavailable, "ERR_ANSWERER_DOWN"),
-        (refusal(401, KEY), Refused, "ERR_ANSWERER_REFUSED"),
-        (refusal(404), Refused, "ERR_ANSWERER_REFUSED"),
+        (refusal(401, KEY), Unavailable, "ERR_ANSWERER_KEY"),
+        (refusal(404), Unavailable, "ERR_ANSWERER_SETUP"),
         (refusal(413), Refused, "ERR_ANSWERER_REFUSED"),
         (refusal(400, "maximum context length is 4096"), Refused, "ERR_ANSWERER_REFUSED"),
         (Reply(body={"choices": []}), Broken, "ERR_ANSWERER_ANSWER"),

@@ -164,9 +164,21 @@ async def test_retry_after_may_be_a_date(endpoint: FakeEndpoint) -> None:
     assert fault.retry_after == pytest.approx(40, abs=1)
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 302])
-async def test_refusals_are_permanent_and_hide_the_key(endpoint: FakeEndpoint, status: int) -> None:
-    """E4: what only a person can mend is Refused, even if the server repeats our key."""
+@pytest.mark.parametrize(
+    ("status", "kind", "code"),
+    [
+        (400, Refused, "ERR_EMBEDDER_REFUSED"),
+        (422, Refused, "ERR_EMBEDDER_REFUSED"),
+        (401, Unavailable, "ERR_EMBEDDER_KEY"),
+        (403, Unavailable, "ERR_EMBEDDER_KEY"),
+        (404, Unavailable, "ERR_EMBEDDER_SETUP"),
+        (302, Unavailable, "ERR_EMBEDDER_SETUP"),
+    ],
+)
+async def test_refusals_tell_whose_fault_they_are_and_hide_the_key(
+    endpoint: FakeEndpoint, status: int, kind: type[Fault], code: str
+) -> None:
+    """E4: a text may be refused; a key or an address is not the text's fault, and never repeated."""
     endpoint.script.append(refusal(status, f"wrong: {KEY}", location="http://127.0.0.1:9/"))
 
     fault = await fault_of(endpoint.url)

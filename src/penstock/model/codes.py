@@ -99,10 +99,14 @@ CODES: Mapping[str, str] = {
     "ERR_TEXT_TOO_LONG": "A text is longer than the model takes.",
     "ERR_EMBEDDER_DOWN": "The embedding endpoint cannot be reached.",
     "ERR_EMBEDDER_LIMITED": "The embedding endpoint asks us to slow down.",
+    "ERR_EMBEDDER_KEY": "The embedding endpoint refuses our key.",
+    "ERR_EMBEDDER_SETUP": "The embedding endpoint is not where it should be, or has not this model.",
     "ERR_EMBEDDER_REFUSED": "The embedding endpoint refuses the request.",
     "ERR_EMBEDDER_ANSWER": "The embedding endpoint answers with something that is no embedding.",
     "ERR_ANSWERER_DOWN": "The answering endpoint cannot be reached.",
     "ERR_ANSWERER_LIMITED": "The answering endpoint asks us to slow down.",
+    "ERR_ANSWERER_KEY": "The answering endpoint refuses our key.",
+    "ERR_ANSWERER_SETUP": "The answering endpoint is not where it should be, or has not this model.",
     "ERR_ANSWERER_REFUSED": "The answering endpoint refuses the request.",
     "ERR_ANSWERER_ANSWER": "The answering endpoint answers with something that is no answer.",
     "ERR_LEGACY_UNREADABLE": "The legacy database cannot be read.",
@@ -205,15 +209,31 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
         "Check embedder in the configuration.",
         "Documents go on by themselves when it is back.",
     ),
-    "ERR_EMBEDDER_REFUSED": ("Check the model's name and the key of the endpoint.",),
+    "ERR_EMBEDDER_KEY": (
+        "Check embedding.api_key, then start the workers again.",
+        "Documents wait and go on by themselves when the key is taken.",
+    ),
+    "ERR_EMBEDDER_SETUP": (
+        "Check embedder and embedding.model, then start the workers again.",
+        "Documents wait and go on by themselves when the endpoint is found.",
+    ),
+    "ERR_EMBEDDER_REFUSED": ("Look at what the endpoint says about the text.",),
     "ERR_EMBEDDER_ANSWER": ("Check that the URL is that of an OpenAI-compatible endpoint.",),
     "ERR_ANSWERER_DOWN": (
         "Check answerer in the configuration.",
         "Quote the best passages without it: penstock ask --quote QUESTION.",
     ),
     "ERR_ANSWERER_LIMITED": ("Quote the best passages without it: penstock ask --quote QUESTION.",),
+    "ERR_ANSWERER_KEY": (
+        "Check answering.api_key.",
+        "Quote the best passages without it: penstock ask --quote QUESTION.",
+    ),
+    "ERR_ANSWERER_SETUP": (
+        "Check answerer and answering.model.",
+        "Quote the best passages without it: penstock ask --quote QUESTION.",
+    ),
     "ERR_ANSWERER_REFUSED": (
-        "Check the model's name and the key of the endpoint.",
+        "Look at what the endpoint says about the question.",
         "Quote the best passages without it: penstock ask --quote QUESTION.",
     ),
     "ERR_ANSWERER_ANSWER": (

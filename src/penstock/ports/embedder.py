@@ -6,9 +6,10 @@ E3  Tokens are those of the model: a chunk within `tokens_max` is embedded whole
     with ERR_TEXT_TOO_LONG, never silently cut.
 E4  An endpoint that is down or limits us raises Unavailable with its Retry-After; one that answers nonsense
     raises Broken; one that refuses the text itself raises Refused.
+    Trouble with our key or its address is not the text's fault: Unavailable too.
 E5  Cancelling a call stops its work; calls beside it go on.
-E6  Several pieces that are too much for one call raise Oversized before any of them is embedded; the caller asks again
-    in halves, and keeps what each half brings.
+E6  Several pieces that are too much for one call raise Oversized before any of them is embedded; the caller
+    asks again in halves, and keeps what each half brings.
 """
 
 from __future__ import annotations

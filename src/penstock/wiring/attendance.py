@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.diagnosis import Finding, Verdict
 from penstock.model.standing import counted
@@ -66,12 +68,30 @@ async def _held_back(store: Store) -> list[Finding]:
         _found("paused", Verdict.WARNING, f"{str(pause).capitalize()} is paused.", "penstock queue resume.")
         for pause in await store.desk.pauses()
     ]
+    found += await _parked(store)
     counts = await store.desk.counts()
     if counts.failed:
         told = f"{counted(counts.failed, 'job')} failed."
         advice = "Look: penstock queue dlq list, penstock ingest list --state error."
         found.append(_found("failed", Verdict.WARNING, told, advice))
     return found
+
+
+async def _parked(store: Store) -> list[Finding]:
+    """What the jobs that were put off wait for, and what a person can do about it."""
+    waiting = await store.desk.jobs(Wanted(state=State.DELAYED, limit=LOOKED_AT))
+    errors = [job.error for job in waiting if job.error is not None]
+    counts = Counter(error.code for error in errors)
+    latest = {error.code: error for error in reversed(errors)}
+    return [
+        _found(
+            "parked",
+            Verdict.WARNING,
+            f"{counted(counts[code], 'job')} put off: {error.message}.",
+            " ".join(error.suggestions) or "They go on by themselves.",
+        )
+        for code, error in latest.items()
+    ]
 
 
 async def _owed(store: Store) -> list[Finding]:

@@ -71,15 +71,19 @@ def fault_of_status(role: str, name: str, refusal: Refusal, wait: float | None) 
         return Unavailable(
             f"the {role} endpoint fails (status {status})", code=f"ERR_{name}_DOWN", retry_after=wait
         )
+    # A person must mend these, and it is not the document's fault: it waits for that.
     if status in (401, 403):
         what = f"the {role} endpoint refuses our key (status {status}); check {role}.api_key"
-    elif status < 400:
+        return Unavailable(what, code=f"ERR_{name}_KEY")
+    if status < 400:
         what = f"the {role} endpoint sends us elsewhere (status {status}); configure its final URL"
-    elif status in (404, 405):
+        return Unavailable(what, code=f"ERR_{name}_SETUP")
+    if status in (404, 405):
         what = f"the {role} endpoint has nothing at this URL, or not this model (status {status}){said}"
-    else:
-        what = f"the {role} endpoint refuses the request (status {status}){said}"
-    return Refused(what, code=f"ERR_{name}_REFUSED")
+        return Unavailable(what, code=f"ERR_{name}_SETUP")
+    return Refused(
+        f"the {role} endpoint refuses the request (status {status}){said}", code=f"ERR_{name}_REFUSED"
+    )
 
 
 def retry_after(value: str | None, now: float) -> float | None:
