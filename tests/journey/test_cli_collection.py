@@ -49,6 +49,9 @@ def test_names_and_recipes_are_checked(program: Program) -> None:
     assert program("collection", "create", "low", "--json").error["code"] == "ERR_COLLECTION_INVALID"
     assert program("collection", "create", "a-b", "--json").error["code"] == "ERR_COLLECTION_INVALID"
     assert program("collection", "create", "a", "--overlap-tokens", "400").code != 0
+    long = program("collection", "create", "a", "--chunk-tokens", "8192", "--json")
+    assert (long.code, long.error["code"]) == (3, "ERR_CONFIGURATION")
+    assert "takes 254 at most" in long.error["message"]
     assert not program.json("collection", "list")["collections"]
 
 
@@ -58,6 +61,17 @@ def test_a_dry_run_makes_nothing(program: Program) -> None:
 
     assert (told["created"], told["recipe"]["chunk_tokens"], told["dry_run"]) == (True, 64, True)
     assert not program.json("collection", "list")["collections"]
+
+
+def test_a_dry_run_refuses_what_the_command_would_refuse(program: Program) -> None:
+    """A collection that is there with another recipe is not called unchanged."""
+    program("collection", "create", "notes")
+
+    same = program.json("collection", "create", "notes", "--dry-run")
+    other = program("collection", "create", "notes", "--chunk-tokens", "64", "--dry-run", "--json")
+
+    assert same["created"] is False
+    assert (other.code, other.error["code"]) == (1, "ERR_COLLECTION_EXISTS")
 
 
 def test_declared_collections_are_there(program: Program) -> None:

@@ -111,6 +111,19 @@ def test_sources_and_recipes_are_looked_at(program: Program) -> None:
     assert (found["sources"], found["recipe"]) == ("warning", "warning")
 
 
+def test_a_recipe_the_model_cannot_take_is_wrong(program: Program) -> None:
+    """It is told before every document of the collection fails by it."""
+    file = program.folder / "penstock.yaml"
+    file.write_text("collections: {notes: {recipe: {chunk_tokens: 5000}}}", encoding="utf-8")
+
+    told = program("doctor", "--config", file)
+    listed = program("collection", "list", "--config", file, "--json")
+
+    assert told.code == 2
+    assert "collections.notes.recipe.chunk_tokens is 5000" in told.out
+    assert (listed.code, listed.error["code"]) == (3, "ERR_CONFIGURATION")
+
+
 def test_it_is_readable_on_a_narrow_terminal(program: Program) -> None:
     """Sentences are folded under themselves."""
     drawn = program.on_terminal("doctor", columns=60)

@@ -11,7 +11,7 @@ from penstock.model.errors import Refused
 from penstock.model.recipes import Recipe
 from penstock.ports.database import Transaction
 from penstock.settings import DeclaredCollection, RecipeChoice, Settings
-from penstock.wiring.models import model_name
+from penstock.wiring.models import model_name, tokens_max_of
 from penstock.wiring.store import Store
 
 
@@ -25,7 +25,7 @@ async def declare_all(store: Store, settings: Settings) -> list[Collection]:
     def declare(tx: Transaction) -> None:
         for name in missing:
             declared = settings.collections[name]
-            recipe = recipe_for(settings, declared.recipe)
+            recipe = recipe_for(settings, declared.recipe, place=f"collections.{name}.recipe.")
             tx.shelves.declare(
                 LOCAL_WORKSPACE, name, recipe_json=recipe.to_json(), description=declared.description
             )
@@ -62,15 +62,21 @@ async def create(
             )
         )
         return made, True
-    found = before[name]
+    check_alike(before[name], description, choice)
+    return before[name], False
+
+
+def check_alike(found: Collection, description: str, choice: RecipeChoice) -> None:
+    """Refused if a collection that is there says other than what was given."""
     kept = asdict(Recipe.from_json(found.recipe_json))
     unlike = [word for word, value in choice.given().items() if kept[word] != value]
-    if unlike or (description and description != found.description):
-        what = ", ".join([*unlike, *(["description"] if description else [])])
+    if description and description != found.description:
+        unlike.append("description")
+    if unlike:
         raise Refused(
-            f"there is a collection {name!r} already, with another {what}", code="ERR_COLLECTION_EXISTS"
+            f"there is a collection {found.name!r} already, with another {', '.join(unlike)}",
+            code="ERR_COLLECTION_EXISTS",
         )
-    return found, False
 
 
 async def reindex(store: Store, settings: Settings, collection: Collection) -> Generation:
@@ -85,8 +91,18 @@ async def reindex(store: Store, settings: Settings, collection: Collection) -> G
     return await store.write(begin)
 
 
-def recipe_for(settings: Settings, choice: RecipeChoice) -> Recipe:
-    """The whole recipe: the model in force, and what was chosen; the rest is as usual."""
+def recipe_for(settings: Settings, choice: RecipeChoice, *, place: str = "") -> Recipe:
+    """The model in force with what was chosen at a place; Refused if the model takes shorter texts."""
+    recipe, most = _recipe(settings, choice), tokens_max_of(settings)
+    if recipe.chunk_tokens > most:
+        raise Refused(
+            f"{place}chunk_tokens is {recipe.chunk_tokens}, but {recipe.model} takes {most} at most",
+            code="ERR_CONFIGURATION",
+        )
+    return recipe
+
+
+def _recipe(settings: Settings, choice: RecipeChoice) -> Recipe:
     chosen: Mapping[str, int] = choice.given()
     return Recipe(model=model_name(settings), **chosen)
 
@@ -104,7 +120,7 @@ def wanted_recipe(settings: Settings, collection: Collection) -> RecipeChoice:
 def differences(settings: Settings, collection: Collection) -> list[str]:
     """In what its recipe differs from the one in force, in words; it is never changed by itself."""
     kept = asdict(Recipe.from_json(collection.recipe_json))
-    wanted = asdict(recipe_for(settings, wanted_recipe(settings, collection)))
+    wanted = asdict(_recipe(settings, wanted_recipe(settings, collection)))
     return [f"{name} is {kept[name]}, now {wanted[name]}" for name in kept if kept[name] != wanted[name]]
 
 

@@ -14,9 +14,10 @@ from penstock.engines.sqlite.examining import examine, library
 from penstock.engines.system import machine
 from penstock.engines.system.clock import SystemClock
 from penstock.model.diagnosis import Finding, Verdict
-from penstock.model.errors import Fault
+from penstock.model.errors import Fault, Refused
 from penstock.settings import Address, Secret, Settings
 from penstock.wiring.attendance import attendance
+from penstock.wiring.collections import recipe_for
 from penstock.wiring.parsers import parser_abilities
 from penstock.wiring.store import open_store
 
@@ -186,6 +187,17 @@ async def _model(settings: Settings) -> list[Finding]:
     return [ok("model", f"The bundled model is there and whole (sha256 {SHA256[:12]}…).")]
 
 
+async def _recipes(settings: Settings) -> list[Finding]:
+    found = []
+    for name, declared in settings.collections.items():
+        try:
+            recipe_for(settings, declared.recipe, place=f"collections.{name}.recipe.")
+        except Refused as refused:
+            advice = "Give fewer tokens, or an embedder whose model takes more."
+            found.append(wrong("recipes", f"{refused.message}: nothing can be ingested there.", advice))
+    return found
+
+
 async def _answerer(settings: Settings) -> list[Finding]:
     if not settings.answerer.is_url:
         return [ok("answerer", "Answers are quoted from the documents; no language model is configured.")]
@@ -253,6 +265,7 @@ CHECKS: dict[str, Check] = {
     "clock": _clock,
     "sandbox": _sandbox,
     "model": _model,
+    "recipes": _recipes,
     "answerer": _answerer,
     "redis": _redis,
     "watching": _watching,

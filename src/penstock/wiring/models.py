@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from penstock.engines.minilm import MODEL, BundledEmbedder, BundledTokenizer
+from penstock.engines.minilm.tokenizer import TOKENS_MAX
 from penstock.engines.system.clock import SystemClock
 from penstock.pipeline.embed import EmbeddingDesk
 from penstock.ports.answerer import Answerer
@@ -70,6 +71,12 @@ def model_name(settings: Settings) -> str:
     from penstock.engines.openai import endpoint_model
 
     return endpoint_model(given.model, given.dimension)
+
+
+def tokens_max_of(settings: Settings) -> int:
+    """The longest text the model in force takes, in tokens, without loading anything."""
+    given = settings.embedding
+    return given.tokens_max if settings.embedder.is_url and given.model is not None else TOKENS_MAX
 
 
 def _embedder(settings: Settings) -> tuple[Tokenizer, Embedder]:

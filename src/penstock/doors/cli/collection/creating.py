@@ -51,6 +51,8 @@ def create(given: Given, /, name: str, description: str, dry_run: bool, **number
         if dry_run:
             recipe = collections.recipe_for(settings, choice).to_json()
             found = await collections.find(store, name)
+            if found is not None:
+                collections.check_alike(found, description, choice)
             return Made(name=name, created=found is None, recipe=recipe_facts(recipe), dry_run=True)
         made, is_new = await collections.create(store, settings, name, description=description, choice=choice)
         return Made(name=name, created=is_new, recipe=recipe_facts(made.recipe_json), dry_run=False)
