@@ -83,7 +83,7 @@ class Capturer:
                 blob = await self._from(lease, path)
                 return _captured(blob, Source.LIBRARY, library_identity(library), PurePosixPath(path).name)
             case Library(source_url=str() as url) as library:
-                fetched = await self._fetcher.fetch(url)
+                fetched = await self._fetcher.fetch(url, limit=self._shop.file_bytes(lease))
                 return _captured(fetched.blob, Source.LIBRARY, library_identity(library), fetched.name)
             case other:
                 raise Refused(f"{type(other).__name__} names no bytes to read", code="ERR_PAYLOAD_INVALID")

@@ -20,6 +20,9 @@ class Fetched:
 class Fetcher(Protocol):
     """Fetches documents."""
 
-    async def fetch(self, url: str) -> Fetched:
-        """The document at the URL, kept as a blob, within limits of size and time."""
+    async def fetch(self, url: str, *, limit: int) -> Fetched:
+        """The document at the URL, kept as a blob, within limits of size and time.
+
+        `limit` is the bytes this caller takes; a smaller limit of the fetcher's own still holds.
+        """
         ...

@@ -72,16 +72,17 @@ class WebFetcher:
         self._resolve = resolver or _resolve
         self._tls = tls
 
-    async def fetch(self, url: str) -> Fetched:
+    async def fetch(self, url: str, *, limit: int | None = None) -> Fetched:
         """The document at the URL, kept."""
+        size = self._limits.size if limit is None else min(limit, self._limits.size)
         try:
             async with asyncio.timeout(self._limits.deadline):
-                return await self._follow(url)
+                return await self._follow(url, size)
         except TimeoutError:
             seconds = f"{self._limits.deadline:g} seconds"
             raise Unavailable(f"{_shown(url)} took longer than {seconds}", code="ERR_FETCH_TIMEOUT") from None
 
-    async def _follow(self, url: str) -> Fetched:
+    async def _follow(self, url: str, limit: int) -> Fetched:
         address = _parsed(url)
         for _ in range(self._limits.redirects + 1):
             target = await self._checked(address)
@@ -89,7 +90,7 @@ class WebFetcher:
                 onward = redirect_of(response, target.url)
                 if onward is None:
                     check_status(response, _shown(str(target.url)))
-                    return await self._keep(response, target)
+                    return await self._keep(response, target, limit)
             address = _parsed(onward)
         raise Refused(
             f"{_shown(url)} leads through more than {self._limits.redirects} redirects",
@@ -150,8 +151,8 @@ class WebFetcher:
                 continue
         return await client.send(_request(client, target, last), stream=True)
 
-    async def _keep(self, response: httpx.Response, target: _Target) -> Fetched:
-        headers, limit = response.headers, self._limits.size
+    async def _keep(self, response: httpx.Response, target: _Target, limit: int) -> Fetched:
+        headers = response.headers
         announced = headers.get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced[:20]) > limit:
             raise too_large(limit)

@@ -1,0 +1,91 @@
+"""A collection that takes less than others takes less of every source."""
+
+from collections.abc import AsyncIterator
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.engines.disk import DiskBlobs
+from penstock.engines.web import WebFetcher
+from penstock.model.catalogue import LOCAL_TENANT, LOCAL_WORKSPACE
+from penstock.model.collections import CollectionLimits
+from penstock.model.errors import Refused
+from penstock.model.jobs import NewJob, WorkerId
+from penstock.model.options import Options
+from penstock.model.payloads import File, Library, Payload
+from penstock.pipeline.capture import Captured, Capturer
+from penstock.pipeline.workshop import Workshop
+from penstock.settings import load
+from penstock.wiring.store import open_store
+from tests.support.web_server import WebServer, reply, web_server
+
+UNUSED: Any = None
+"""Tools that taking bytes does not need."""
+TEXT = b"twenty bytes of text"
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[WebServer]:
+    async with web_server() as web:
+        web.answers["/guide.txt"] = reply(TEXT)
+        yield web
+
+
+async def captured(top: Path, collection: str, payload: Payload) -> Captured | None:
+    """What a worker takes for a collection; the one called small takes ten bytes."""
+    blobs = DiskBlobs(top / "blobs")
+    async with open_store(load(None, {"PENSTOCK_DATA": str(top)}, {})) as store:
+        shop = Workshop(
+            database=store,
+            catalogue=store.catalogue,
+            blobs=blobs,
+            parser=UNUSED,
+            tokenizer=UNUSED,
+            embedding=UNUSED,
+            file_bytes_max=1 << 20,
+            limits={"small": CollectionLimits(file_bytes=10)},
+        )
+        await store.write(lambda tx: tx.shelves.declare(LOCAL_WORKSPACE, collection, recipe_json="{}"))
+        job = NewJob(tenant=LOCAL_TENANT, collection=collection, payload=payload)
+        await store.write(lambda tx: tx.submit([job]))
+        (lease,) = await store.queue.claim(WorkerId("w"), 1)
+        fetcher = WebFetcher(blobs, allowed=[ip_network("127.0.0.0/8")])
+        return await Capturer(shop, fetcher).capture(lease, Options())
+
+
+def payload_of(kind: str, web: WebServer, top: Path) -> Payload:
+    path = top / "guide.txt"
+    path.write_bytes(TEXT)
+    match kind:
+        case "file":
+            return File(file_path=str(path))
+        case "library":
+            return Library(library_name="x", library_version="1", source_path=str(path))
+        case _:
+            url = f"http://127.0.0.1:{web.port}/guide.txt"
+            return Library(library_name="x", library_version="1", source_url=url)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("file", "ERR_FILE_TOO_LARGE"),
+        ("library", "ERR_FILE_TOO_LARGE"),
+        ("url", "ERR_FETCH_TOO_LARGE"),
+    ],
+)
+async def test_a_collections_limit_holds_for_every_source(
+    web: WebServer, tmp_path: Path, kind: str, code: str
+) -> None:
+    """A file, a library's file and a document by URL: refused where the limit is small, taken elsewhere."""
+    payload = payload_of(kind, web, tmp_path)
+
+    with pytest.raises(Refused) as refused:
+        await captured(tmp_path, "small", payload)
+    taken = await captured(tmp_path, "usual", payload)
+
+    assert refused.value.code == code
+    assert taken is not None
+    assert taken.size == len(TEXT)
