@@ -25,12 +25,18 @@ def rules(request: pytest.FixtureRequest) -> Rules:
     return chosen if isinstance(chosen, Rules) else Rules()
 
 
-@pytest.fixture(params=sorted(ENGINES))
-async def home(
-    request: pytest.FixtureRequest, tmp_path: Path, rules: Rules, clock: FakeClock
-) -> AsyncIterator[Home]:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test runs on every engine; a module about the database runs on those that hold one."""
+    if "engine_name" in metafunc.fixturenames:
+        needs = getattr(metafunc.module, "NEEDS_DATABASE", False)
+        offers = [name for name, engine in sorted(ENGINES.items()) if engine.holds_database or not needs]
+        metafunc.parametrize("engine_name", offers)
+
+
+@pytest.fixture
+async def home(engine_name: str, tmp_path: Path, rules: Rules, clock: FakeClock) -> AsyncIterator[Home]:
     """Where the test's store lives, to be opened, restarted and crashed."""
-    home = Home(ENGINES[request.param], tmp_path, rules, clock)
+    home = Home(ENGINES[engine_name], tmp_path, rules, clock)
     yield home
     await home.close()
 

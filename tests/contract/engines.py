@@ -18,6 +18,7 @@ from penstock.ports.database import Database
 from penstock.ports.desk import Desk
 from penstock.ports.index import Index
 from penstock.ports.queue import Queue
+from tests.contract.redis_store import open_redis_store, spoil_redis
 
 
 class Store(Database, Protocol):
@@ -55,6 +56,8 @@ class Engine:
 
     open: Opener
     spoil: Callable[[Path, JobId, str], None]
+    holds_database: bool = True
+    """False where only queue, desk and batches are its own, and the database beside them is another's."""
 
 
 async def open_sqlite_store(folder: Path, rules: Rules, clock: Clock) -> Store:
@@ -74,6 +77,7 @@ def spoil_sqlite(folder: Path, job: JobId, payload_json: str) -> None:
 
 ENGINES: dict[str, Engine] = {
     "sqlite": Engine(open_sqlite_store, spoil_sqlite),
+    "redis": Engine(open_redis_store, spoil_redis, holds_database=False),
 }
 
 

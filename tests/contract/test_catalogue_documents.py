@@ -38,6 +38,8 @@ from tests.support.cataloguing import (
 )
 from tests.support.jobs import COLLECTION, OTHER_TENANT, TENANT
 
+NEEDS_DATABASE = True
+
 
 async def test_declaring_a_collection_again_changes_nothing(store: Store) -> None:
     """K1: the first declaration's recipe stays, and there is one collection of a name."""

@@ -39,6 +39,8 @@ from tests.support.cataloguing import (
 from tests.support.clock import FakeClock
 from tests.support.jobs import COLLECTION, a_job, an_error
 
+NEEDS_DATABASE = True
+
 OTHER_RECIPE = '{"model":"toy","size":2}'
 
 

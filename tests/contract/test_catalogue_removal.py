@@ -13,6 +13,8 @@ from tests.contract.engines import Store
 from tests.support.cataloguing import admitted, claimed_job, declared, pay_purges, submitted
 from tests.support.jobs import COLLECTION, TENANT, a_folder, a_job, a_tenant_delete, an_error
 
+NEEDS_DATABASE = True
+
 MANY = 1300
 """More than are ended in one write."""
 

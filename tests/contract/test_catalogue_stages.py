@@ -26,6 +26,8 @@ from tests.support.cataloguing import admitted, claimed_job, declared, ingested,
 from tests.support.clock import FakeClock
 from tests.support.jobs import a_delete, a_job, an_error
 
+NEEDS_DATABASE = True
+
 
 async def document_of(store: Store, document: Document) -> Document:
     found = await store.catalogue.document(LOCAL_WORKSPACE, document.id)

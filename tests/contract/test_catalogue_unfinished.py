@@ -23,6 +23,8 @@ from tests.support.cataloguing import (
 from tests.support.clock import FakeClock
 from tests.support.jobs import a_job, an_error
 
+NEEDS_DATABASE = True
+
 TEXTS = [f"part {at}" for at in range(10)]
 
 

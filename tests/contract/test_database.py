@@ -17,6 +17,8 @@ from tests.contract.steps import LEASE, W2, all_jobs, claim_one, claimed, ending
 from tests.support.clock import FakeClock
 from tests.support.jobs import OTHER_TENANT, a_job, a_tenant_delete, an_error
 
+NEEDS_DATABASE = True
+
 ANN, BO = "ann", "bo"
 
 

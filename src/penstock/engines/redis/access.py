@@ -1,0 +1,49 @@
+"""What the queue's parts share: the client, the names, the time every script is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from penstock.engines.redis.client import Client
+from penstock.engines.redis.listening import Wake
+from penstock.engines.redis.names import Names
+from penstock.engines.redis.protocol import Reply, Word
+from penstock.engines.redis.scripts import SCRIPTS
+from penstock.model.records import stamp
+from penstock.model.rules import Rules
+from penstock.ports.clock import Clock
+
+
+@dataclass(slots=True)
+class Access:
+    """One queue on one server."""
+
+    client: Client
+    names: Names
+    rules: Rules
+    clock: Clock
+    bells: list[Wake] = field(default_factory=list)
+    """Whoever in this process waits for news."""
+    _keys: list[str] = field(init=False)
+    _packed: bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._keys = self.names.keys()
+        self._packed = self.names.packed()
+
+    async def run(self, script: str, *args: Word, now: float | None = None) -> Reply:
+        """What a script says; every one of ours may be sent again, for doing it twice is doing it once."""
+        at = self.clock.now() if now is None else now
+        given = (self._packed, repr(at), stamp(at) or "", *args)
+        return await self.client.run(SCRIPTS[script], keys=self._keys, args=given, again=True)
+
+    def bell(self) -> Wake:
+        """A bell that rings for news of every process on this queue."""
+        wake = self.client.subscribe(self.names.wake)
+        self.bells.append(wake)
+        return wake
+
+    def ring(self) -> None:
+        """News of our own making: nobody in this process need wait for the server to say so."""
+        for wake in self.bells:
+            wake.ring()

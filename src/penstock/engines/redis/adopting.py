@@ -1,0 +1,62 @@
+"""Messages of programs we did not write: each becomes a job, or goes to the dead letter with the reason."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from penstock.engines.redis.access import Access
+from penstock.engines.redis.names import packed
+from penstock.engines.redis.submitting import entry_of
+from penstock.model.errors import Refused
+from penstock.model.jobs import NewJob
+from penstock.model.messages import Refusal, refusal_of
+from penstock.model.records import error_type, stamp
+
+Translate = Callable[[bytes, str], NewJob | Refusal]
+"""A message and the list it came by become a job, or a reason why not."""
+
+
+def refuse_all(message: bytes, origin: str) -> Refusal:
+    """What an engine without a translator says."""
+    return Refusal(code="ERR_MESSAGE_INVALID", message=f"nothing here reads messages of {origin}")
+
+
+async def adopt(
+    access: Access, worker: str, strangers: Sequence[Sequence[bytes]], translate: Translate
+) -> int:
+    """Adopt what a claim moved to the worker's processing list; how many were still there."""
+    now = access.clock.now()
+    packets = [_packet(access, element, origin.decode(), translate, now) for element, origin, _ in strangers]
+    # The bytes go beside the packets: what is no text cannot be packed as one.
+    elements = [element for element, _, _ in strangers]
+    return int(await access.run("adopt", worker, packed(packets), *elements, now=now))
+
+
+def _packet(
+    access: Access, element: bytes, origin: str, translate: Translate, now: float
+) -> tuple[object, ...]:
+    found = translate(element, origin)
+    if isinstance(found, NewJob):
+        try:
+            return ("", "", "", "", entry_of(found, access.rules, now))
+        except Refused as refused:
+            return _refused(element, refusal_of(refused), found.id, now)
+    return _refused(element, found, "", now)
+
+
+def _refused(element: bytes, refusal: Refusal, job_id: str, now: float) -> tuple[object, ...]:
+    report = refusal.report()
+    letter = letter_of(element, code=report.code, reason=report.message, now=now)
+    return (letter.decode(), job_id, error_type(report), report.message, ())
+
+
+def letter_of(element: bytes, *, code: str, reason: str, now: float) -> bytes:
+    """A dead letter: the exact bytes as text, or in base64 where they are none, and why it is here."""
+    try:
+        told = {"message": element.decode()}
+    except UnicodeDecodeError:
+        told = {"message_base64": base64.b64encode(element).decode()}
+    return msgspec.json.encode({**told, "reason": reason, "code": code, "failed_at": stamp(now)})

@@ -1,0 +1,99 @@
+"""Rescuing: who is dead, what they held, and how seldom one must ask.
+
+Beats and leases only ever move their ends further away. So one look tells until when nobody can be lost:
+until then nothing is asked. Only a process that is gone for certain is noticed sooner; whether it is, this
+machine knows without asking Redis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.engines.redis import settling
+from penstock.engines.redis.access import Access
+from penstock.engines.redis.names import packed
+from penstock.engines.system.processes import is_gone
+from penstock.model.jobs import JobId
+from penstock.model.rules import Verdict, after_loss
+
+FORGET_SECONDS = 3600.0
+"""How long a dead worker is still shown."""
+QUIET_SECONDS_MAX = 5.0
+"""Nobody is trusted to live for longer than this without a look."""
+SLIP_SECONDS = 0.001
+
+
+class Rescuing:
+    """Remembers what the last look told."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._rules, self._clock = access.rules, access.clock
+        self._processes: dict[str, str] = {}
+        self._quiet_until = 0.0
+        self._offset: float | None = None
+
+    async def rescue(self, *, certain: bool) -> list[JobId]:
+        """Take back what nobody runs any more."""
+        gone = self._gone()
+        if not gone and self._is_quiet():
+            return []
+        now = self._clock.now()
+        rescued, found = await self._take_back(gone, now, certain=certain)
+        if found - set(gone):
+            more, _ = await self._take_back(sorted(found), now, certain=certain)
+            rescued += more
+        return rescued
+
+    async def _take_back(
+        self, gone: Sequence[str], now: float, *, certain: bool
+    ) -> tuple[list[JobId], set[str]]:
+        """What went back, and which workers turned out to be gone."""
+        dead_before = now - self._rules.dead_after_seconds
+        attempts, workers, nearest = await self._access.run(
+            "lost",
+            repr(dead_before),
+            packed(gone),
+            int(certain),
+            repr(dead_before - FORGET_SECONDS),
+            now=now,
+        )
+        self._remember(workers, nearest, now)
+        rescued: list[JobId] = []
+        for died in (True, False):
+            rows = [row[1:] for row in attempts if bool(row[0]) is died]
+            rescued += await self._settle(rows, gone, now, died=died)
+        return rescued, set(self._gone())
+
+    async def _settle(
+        self, rows: Sequence[Sequence[bytes]], gone: Sequence[str], now: float, *, died: bool
+    ) -> list[JobId]:
+        def judge(running: settling.Running) -> Verdict:
+            return after_loss(running.attempt, worker_died=died, started=running.started)
+
+        held = [running for running in map(settling.running_of, rows) if running is not None]
+        held.sort(key=lambda running: running.number)
+        dead_before = now - self._rules.dead_after_seconds
+        settled = await settling.settle_all(
+            self._access, held, judge, how=settling.How.LOST, dead_before=dead_before, gone=gone, now=now
+        )
+        return [running.job_id for running in held if running.job_id in settled]
+
+    def _gone(self) -> list[str]:
+        return sorted(worker for worker, process in self._processes.items() if is_gone(process))
+
+    def _remember(self, workers: Sequence[Sequence[bytes]], nearest: bytes, now: float) -> None:
+        self._processes = {worker.decode(): process.decode() for worker, process, _ in workers}
+        ends = [float(beat) + self._rules.dead_after_seconds for _, _, beat in workers]
+        ends += [float(nearest)] if nearest else []
+        shortest = min([self._rules.lease_seconds, *self._rules.lease_seconds_by_type.values()])
+        quiet = min([QUIET_SECONDS_MAX, shortest, *(end - now for end in ends)])
+        steady = self._clock.steady()
+        self._quiet_until = steady + quiet
+        self._offset = now - steady
+
+    def _is_quiet(self) -> bool:
+        """Nobody can have been lost since the last look; a clock that was turned proves nothing."""
+        steady = self._clock.steady()
+        turned = self._offset is None or abs(self._clock.now() - steady - self._offset) > SLIP_SECONDS
+        return not turned and steady < self._quiet_until

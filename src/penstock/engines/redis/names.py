@@ -1,0 +1,134 @@
+"""The names of keys: those the contracts document or let be configured, and ours beside them.
+
+rag:ingest:queue                             any program pushes here; priority 5
+rag:ingest:queue:high  :normal  :low         the lists of priorities 9, 5 and 1
+rag:ingest:queue:<rag_id>                    one per declared collection; priority 5
+rag:ingest:queue:priority-7                  our other priorities; a rag_id cannot be called so
+rag:ingest:queue:priority-5:<tenant>         other tenants
+rag:ingest:job:<id>, :ttl                    the documented status hash
+rag:ingest:task:<id>                         what only the engine needs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import msgspec
+
+from penstock.model.jobs import PRIORITY_NAMES
+from penstock.model.records import error_type
+from penstock.model.rules import cancelled
+
+DOCUMENTED_EXPIRY_SECONDS = 604_800
+"""Seven days after its end a job's hash is gone."""
+
+CALLED_OFF = ("ERR_CANCELLED", "ERR_SUPERSEDED")
+"""Ends that scripts give jobs by themselves."""
+
+FIXED = (
+    "counts",
+    "jobs",
+    "done",
+    "failed",
+    "running",
+    "due",
+    "waiting",
+    "tenants",
+    "lanes",
+    "ages",
+    "turns",
+    "closed",
+    "pauses",
+    "lifted",
+    "suspects",
+    "workers",
+    "batches",
+    "elements",
+)
+"""Keys every script gets, in the order of `parts/ground.lua`; completed list and dead letter follow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inbox:
+    """A list other programs push to: its priority, and whose turn a message in it takes."""
+
+    name: str
+    rank: int
+    tenant: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """All key names of one queue."""
+
+    home: str = "local"
+    """The tenant whose jobs wait in the documented lists."""
+    root: str = "rag:ingest:"
+    queue: str = "rag:ingest:queue"
+    lists: Mapping[int, str] = field(
+        default_factory=lambda: MappingProxyType(
+            {rank: f"rag:ingest:queue:{name}" for name, rank in PRIORITY_NAMES.items()}
+        )
+    )
+    """The list of a priority, where it has a name of its own."""
+    collections: Mapping[str, str] = field(default_factory=dict)
+    """Declared collections with a list of their own (`rag_id`), and the tenant each belongs to."""
+    processing: str = "jobqueue:worker:%s:processing"
+    heartbeat: str = "worker:hb:%s"
+    completed: str = "rag:ingest:completed"
+    dead_letter: str = "rag:ingest:queue:dead-letter"
+    completed_max: int = 1_000
+
+    @property
+    def wake(self) -> str:
+        """The channel that rings when there may be something new to claim."""
+        return f"{self.root}wake"
+
+    @property
+    def inboxes(self) -> tuple[Inbox, ...]:
+        """Every list other programs push to."""
+        normal = PRIORITY_NAMES["normal"]
+        found = {self.queue: Inbox(name=self.queue, rank=normal, tenant=self.home)}
+        for rank, name in self.lists.items():
+            found[name] = Inbox(name=name, rank=rank, tenant=self.home)
+        for collection, tenant in self.collections.items():
+            name = f"{self.queue}:{collection}"
+            found.setdefault(name, Inbox(name=name, rank=normal, tenant=tenant))
+        return tuple(found.values())
+
+    def processing_of(self, worker: str) -> str:
+        """The list of the messages a worker holds."""
+        return self.processing.replace("%s", worker)
+
+    def heartbeat_of(self, worker: str) -> str:
+        """The key that says that a worker is alive."""
+        return self.heartbeat.replace("%s", worker)
+
+    def keys(self) -> list[str]:
+        """What every script gets as KEYS."""
+        fixed = [self.root + name for name in FIXED]
+        return [*fixed, self.completed, self.dead_letter, *(inbox.name for inbox in self.inboxes)]
+
+    def packed(self) -> bytes:
+        """What scripts make per-job names from."""
+        return msgspec.msgpack.encode(
+            {
+                "root": self.root,
+                "queue": self.queue,
+                "home": self.home,
+                "lists": {str(rank): name for rank, name in self.lists.items()},
+                "inboxes": [(inbox.rank, inbox.tenant) for inbox in self.inboxes],
+                "processing": self.processing,
+                "wake": self.wake,
+                "expiry": str(DOCUMENTED_EXPIRY_SECONDS),
+                "completed_max": self.completed_max,
+                "families": {code: error_type(cancelled(code)) for code in CALLED_OFF},
+            }
+        )
+
+
+def packed(values: object) -> bytes:
+    """A value as a script unpacks it."""
+    return msgspec.msgpack.encode(values)

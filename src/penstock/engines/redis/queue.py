@@ -1,0 +1,230 @@
+"""The queue port on Redis: every verb is one atomic script, judged by the model where it must be judged."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Callable, Sequence
+from itertools import count
+
+from penstock.engines.redis import settling, submitting
+from penstock.engines.redis.access import Access
+from penstock.engines.redis.adopting import Translate, adopt, refuse_all
+from penstock.engines.redis.minding import Rescuing
+from penstock.engines.redis.names import packed
+from penstock.engines.redis.rows import leases_of
+from penstock.engines.redis.settling import AGAIN, SETTLED
+from penstock.engines.system.processes import identity
+from penstock.model.errors import ErrorReport
+from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
+from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
+from penstock.model.payloads import ItemType
+from penstock.model.rules import Verdict, after_attempt, after_loss
+
+ROUNDS = 3
+"""How often one claim goes on after messages of other programs were adopted."""
+LOOK_SECONDS = 0.4
+"""Time between two looks into the lists of other programs, where the server does not tell of changes."""
+
+
+class RedisQueue:
+    """A queue whose order and leases live in Redis."""
+
+    def __init__(self, access: Access, translate: Translate | None = None) -> None:
+        self._access = access
+        self._rules, self._clock, self._names = access.rules, access.clock, access.names
+        self._translate = translate or refuse_all
+        self._process = identity()
+        self._rescuing = Rescuing(access)
+        self._news = access.bell()
+        self._requests = (f"{secrets.token_hex(8)}-{number}" for number in count())
+
+    async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        """Accept all of them or none."""
+        now = self._clock.now()
+        entries = submitting.entries_of(jobs, self._rules, now)
+        if not entries:
+            return []
+        receipts = submitting.receipts_of(
+            await self._access.run("submit", batch or "", packed(entries), now=now)
+        )
+        self._access.ring()
+        return receipts
+
+    async def claim(self, worker: WorkerId, limit: int, *, idle: bool = True) -> list[Lease]:
+        """Lease up to `limit` ready jobs; messages of other programs are adopted on the way."""
+        leases: list[Lease] = []
+        for _ in range(ROUNDS):
+            if len(leases) >= limit:
+                break
+            found, strange = await self._claim(worker, limit - len(leases), idle=idle and not leases)
+            leases += found
+            if not strange or any(lease.alone for lease in found):
+                break
+        return leases
+
+    async def _claim(self, worker: WorkerId, limit: int, *, idle: bool) -> tuple[list[Lease], bool]:
+        now, rules = self._clock.now(), self._rules
+        ends = {kind.value: repr(now + rules.lease_for(kind)) for kind in ItemType}
+        alone, more, rows, strangers = await self._access.run(
+            "claim",
+            worker,
+            limit,
+            int(idle),
+            rules.longest_waiting_every,
+            rules.tenant_limit,
+            packed(ends),
+            next(self._requests),
+            now=now,
+        )
+        leased = leases_of(rows, worker, alone=bool(alone))
+        if leased.unfit:
+            await self._refuse(leased.unfit, now)
+        if strangers:
+            await adopt(self._access, worker, strangers, self._translate)
+        if more or leased.unfit:
+            self._access.ring()
+        return leased.leases, bool(strangers)
+
+    async def _refuse(self, unfit: Sequence[tuple[JobId, int, ErrorReport]], now: float) -> None:
+        """Fail claimed jobs whose payload does not fit their type."""
+        reports = {(job_id, token): report for job_id, token, report in unfit}
+        known = await settling.read_running(self._access, [job_id for job_id, _, _ in unfit])
+        held = [running for running in known.values() if (running.job_id, running.token) in reports]
+
+        def judge(running: settling.Running) -> Verdict:
+            error = reports[running.job_id, running.token]
+            return after_attempt(running.attempt, Failed(error), now, self._rules)
+
+        await settling.settle_all(self._access, held, judge, how=settling.How.TOLD, now=now)
+
+    async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
+        """Renew leases."""
+        if not leases:
+            return []
+        now = self._clock.now()
+        asked = [
+            (lease.job_id, str(lease.token), repr(now + self._rules.lease_for(lease.item_type)))
+            for lease in leases
+        ]
+        answers = await self._access.run("extend", packed(asked), now=now)
+        return [
+            Renewal(job_id=lease.job_id, held=answer != 0, cancel_code=answer.decode() if answer else None)
+            for lease, answer in zip(leases, answers, strict=True)
+        ]
+
+    async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
+        """End attempts; an attempt named twice ends by its first word."""
+        words: dict[tuple[str, int], tuple[Lease, Outcome]] = {}
+        for end in ends:
+            words.setdefault((end[0].job_id, end[0].token), end)
+        settled: set[tuple[str, int]] = set()
+        left = words
+        while left:
+            left = await self._settle(left, settled)
+        if any(not isinstance(outcome, Done) for _, outcome in ends):
+            self._access.ring()
+        kept = []
+        for lease, _ in ends:
+            attempt = (lease.job_id, lease.token)
+            kept.append(attempt in settled)
+            settled.discard(attempt)
+        return kept
+
+    async def _settle(
+        self, words: dict[tuple[str, int], tuple[Lease, Outcome]], settled: set[tuple[str, int]]
+    ) -> dict[tuple[str, int], tuple[Lease, Outcome]]:
+        """Those that must be judged again, because somebody cancelled them meanwhile."""
+        now = self._clock.now()
+        judged = [lease.job_id for lease, outcome in words.values() if not isinstance(outcome, Done)]
+        known = await settling.read_running(self._access, judged)
+        asked: list[tuple[str, int]] = []
+        ends: list[tuple[str, ...]] = []
+        for attempt, (lease, outcome) in words.items():
+            running = known.get(lease.job_id)
+            if isinstance(outcome, Done):
+                ends.append((lease.job_id, str(lease.token), "done"))
+            elif running is not None and running.token == lease.token:
+                verdict = after_attempt(running.attempt, outcome, now, self._rules)
+                ends.append(settling.end_of(running, verdict))
+            else:
+                continue
+            asked.append(attempt)
+        answers = await settling.write_ends(self._access, ends, now=now) if ends else []
+        again = {}
+        for attempt, answer in zip(asked, answers, strict=True):
+            if answer == SETTLED:
+                settled.add(attempt)
+            elif answer == AGAIN:
+                again[attempt] = words[attempt]
+        return again
+
+    async def progress(self, lease: Lease, progress: Progress) -> bool:
+        """Keep how far a running job is."""
+        total = "" if progress.total is None else str(progress.total)
+        told = (lease.job_id, str(lease.token), str(progress.done), total)
+        return bool(await self._access.run("progress", *told))
+
+    async def beat(self, worker: WorkerId, *, concurrency: int) -> None:
+        """Say that this worker process is alive and fetching."""
+        await self._access.run(
+            "beat",
+            worker,
+            os.getpid(),
+            socket.gethostname(),
+            self._process,
+            concurrency,
+            self._names.heartbeat_of(worker),
+            max(1, round(self._rules.dead_after_seconds)),
+        )
+
+    async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
+        """Forget a worker and hand back what it still holds."""
+        now = self._clock.now()
+        judge = self._loss if died else self._release(now)
+        handed_back = 0
+        while True:
+            rows = await self._access.run("held", worker, now=now)
+            held = [running for running in map(settling.running_of, rows) if running is not None]
+            held.sort(key=lambda running: running.number)
+            settled = await settling.settle_all(self._access, held, judge, how=settling.How.LEFT, now=now)
+            handed_back += len(settled)
+            if await self._access.run("leave", worker, self._names.heartbeat_of(worker), now=now):
+                break
+        if handed_back:
+            self._access.ring()
+        return handed_back
+
+    @staticmethod
+    def _loss(running: settling.Running) -> Verdict:
+        return after_loss(running.attempt, worker_died=True, started=running.started)
+
+    def _release(self, now: float) -> Callable[[settling.Running], Verdict]:
+        return lambda running: after_attempt(running.attempt, RELEASE, now, self._rules)
+
+    async def rescue(self, *, certain: bool = False) -> list[JobId]:
+        """Take back jobs of dead workers and run-out leases."""
+        rescued = await self._rescuing.rescue(certain=certain)
+        if rescued:
+            self._access.ring()
+        return rescued
+
+    async def promote(self) -> float | None:
+        """Make due jobs ready; when the next one is due."""
+        now = self._clock.now()
+        more, waits, due = await self._access.run("promote", now=now)
+        nearest = float(due) if due else None
+        if more:
+            return now
+        if waits:
+            return now + 1.0 if nearest is None else min(now + 1.0, nearest)
+        return nearest
+
+    async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
+        """Remove ended jobs older than that."""
+        return int(await self._access.run("prune", repr(done_before), repr(failed_before), limit))
+
+    async def arrival(self, timeout: float) -> bool:
+        """Wait until there may be something new to claim."""
+        return await self._news.wait(timeout)

@@ -1,0 +1,46 @@
+-- adopt: strangers' messages become jobs, or go to the dead letter with the reason. Returns how many were still ours
+-- to adopt. ARGV[4] worker; ARGV[5] packed, for each: {letter or '', id or '', family, reason, entry};
+-- ARGV[6] and on, the messages themselves.
+-- include: ground
+-- include: status
+-- include: lanes
+-- include: lines
+-- include: ending
+-- include: barriers
+-- include: accepting
+local key = NAMES.root .. 'strangers:' .. ARGV[4]
+local adopted = 0
+
+local function refuse(id, letter, family, reason)
+  call('LPUSH', K.dead_letter, letter)
+  if id ~= '' and call('EXISTS', task_key(id)) == 0 then
+    call('HSET', hash_key(id), 'job_id', id, 'status', 'failed', 'error', reason,
+      'error_type', family)
+    lasts(id)
+  end
+end
+
+for at, packed in ipairs(cmsgpack.unpack(ARGV[5])) do
+  local element, letter = ARGV[5 + at], packed[1]
+  local origin = call('HGET', key, element)
+  if origin then
+    adopted = adopted + 1
+    call('HDEL', key, element)
+    call('LREM', processing_key(ARGV[4]), -1, element)
+    if letter ~= '' then
+      refuse(packed[2], letter, packed[3], packed[4])
+    else
+      local entry = entry_of(packed[5])
+      local list, seen = string.match(origin, '^(.*)' .. SEPARATOR .. '(%d+)$')
+      entry.element, entry.origin = element, list
+      entry.created = string.format('%.6f', tonumber(seen) / 1000000)
+      if refusal_of({entry}, '') then
+        bury(element, 'ERR_JOB_ID_TAKEN', 'job id ' .. entry.id .. ' belongs to another job')
+      else
+        accept(entry, '')
+      end
+    end
+  end
+end
+write_accepted('')
+return adopted

@@ -1,0 +1,7 @@
+-- batch_open: a batch that children may join; opening it again changes nothing. ARGV[4] batch, ARGV[5] parent or ''.
+-- include: ground
+if call('EXISTS', batch_key(ARGV[4])) == 0 then
+  call('HSET', batch_key(ARGV[4]), 'parent', ARGV[5], 'total', '0', 'done', '0', 'failed', '0', 'sealed', '0',
+    'created_at', NOW, 'ended_at', '')
+end
+return 1

@@ -1,0 +1,29 @@
+-- cancel: end waiting jobs, tell running ones. Returns for each 1, 0 if it had ended; nil instead of all if one is unknown.
+-- ARGV[4] ids, packed.
+-- include: ground
+-- include: status
+-- include: lanes
+-- include: lines
+-- include: ending
+-- include: barriers
+local ids = cmsgpack.unpack(ARGV[4])
+for at, id in ipairs(ids) do
+  ids[at] = call('HGET', task_key(id), 'alias') or id
+  if call('EXISTS', task_key(ids[at])) == 0 then return {id} end
+end
+local answers = {}
+for at, id in ipairs(ids) do
+  local task = load(id)
+  answers[at] = 1
+  if task.place == 'leased' then
+    change(id, task, 'cancel', 'ERR_CANCELLED', 'updated_at', NOW)
+  elseif task.place == 'done' or task.place == 'failed' then
+    answers[at] = 0
+  else
+    finish(id, task, 'failed', 'ERR_CANCELLED', 'cancelled')
+  end
+end
+ring()
+clear_closing()
+write_counts()
+return {'', answers}

@@ -1,0 +1,132 @@
+-- claim: lease up to so many ready jobs to a worker. Messages nobody knows yet are moved to its processing list too
+-- and handed back as strangers, to be adopted. Returns {alone, more, leases, strangers}: a lease is what FIELDS says.
+-- ARGV[4] worker; ARGV[5] limit; ARGV[6] 1 if the worker is idle; ARGV[7] every so manieth claim takes the longest
+-- waiting; ARGV[8] jobs a tenant may run at once; ARGV[9] the end of a lease by item type, packed; ARGV[10] a name of
+-- this request: sent again after a lost reply, it is answered with what it got the first time.
+-- include: ground
+-- include: status
+-- include: lanes
+-- include: lines
+-- include: ending
+-- include: barriers
+-- include: choosing
+local worker, limit, idle = ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
+local every, tenant_limit = tonumber(ARGV[7]), tonumber(ARGV[8])
+local ends = cmsgpack.unpack(ARGV[9])
+local leases, strangers = {}, {}
+local answered = NAMES.root .. 'claimed:' .. worker
+local taken_ids, taken_elements, taken_scores, waiting_no_more = {}, {}, {}, {}
+
+local function lease_of(task, token, upto)
+  return {task.id, token, upto, task.item_type, task.op, task.tenant, task.collection, task.payload, task.priority,
+    task.retry_count, task.crashes, task.branch, task.metadata, task.document_id, task.delete_first}
+end
+
+local function answer_again(packed)
+  local alone = packed.alone
+  for _, id in ipairs(packed.ids) do
+    local task = fetch(id)
+    local seen = call('HMGET', task_key(id), 'worker', 'until')
+    if task and task.place == 'leased' and seen[1] == worker and tonumber(task.token) <= packed.token then
+      leases[#leases + 1] = lease_of(task, task.token, seen[2])
+    end
+  end
+  return {alone, 1, leases, packed.strangers}
+end
+
+local before = call('GET', answered)
+before = before and cmsgpack.unpack(before)
+if before and before.request == ARGV[10] then return answer_again(before) end
+if read_pauses() then return {0, 0, leases, strangers} end
+read_barriers(tenant_limit)
+
+for _, inbox in ipairs(INBOXES) do
+  if call('LLEN', inbox.list) > 0 then
+    local lane = lane_name(inbox.rank, inbox.tenant, inbox.list)
+    call('ZADD', K.lanes, 0, lane)
+    call('ZADD', K.ages, 'NX', MICROS, lane)
+  end
+end
+
+local seen = call('HMGET', K.counts, 'claims', 'token')
+local claims, token = tonumber(seen[1] or 0), tonumber(seen[2] or 0)
+
+local function lease(task)
+  token = math.max(token + 1, tonumber(MICROS), tonumber(task.token ~= '' and task.token or 0) + 1)
+  local text = string.format('%.0f', token)
+  local upto = ends[task.item_type] or ends['']
+  call('HSET', task_key(task.id), 'place', 'leased', 'ticket', '', 'worker', worker, 'until', upto,
+    'started_at', NOW, 'updated_at', NOW, 'token', text, 'done', '', 'total', '')
+  show(task.id, task, 'status', 'processing', 'started_at', STAMP)
+  count(task.place, -1)
+  run(task.tenant, 1)
+  if tenant_limit > 0 and has_room(task.tenant, tenant_limit) then room[task.tenant] = room[task.tenant] - 1 end
+  taken_ids[#taken_ids + 1] = task.id
+  taken_elements[#taken_elements + 1] = task.element
+  taken_scores[#taken_scores + 1] = upto
+  taken_scores[#taken_scores + 1] = task.id
+  waiting_no_more[#waiting_no_more + 1] = task.tenant .. SEPARATOR .. task.key
+  leases[#leases + 1] = lease_of(task, text, upto)
+end
+
+local function find_suspect()
+  for _, name in ipairs(call('ZRANGE', K.suspects, 0, -1)) do
+    local task = fetch(string.match(name, '^%d+:(.*)$'))
+    local deletion = barred[task.tenant]
+    local open = not closed[task.tenant] and not is_suspended(task.tenant, tenant_limit)
+    if (open or (deletion and deletion.id == task.id)) and not pause_of(task) then
+      call('ZREM', K.suspects, name)
+      return task
+    end
+  end
+  return nil
+end
+
+local suspect = idle and limit > 0 and call('ZCARD', K.suspects) > 0 and find_suspect()
+if suspect then
+  lease(suspect)
+else
+  local number = claims
+  local turned = {}
+  while #leases + #strangers < limit and parked < PARKED_MAX do
+    number = number + 1
+    local longest = every > 0 and number % every == 0
+    local lane
+    if longest then lane = longest_waiting(limit, tenant_limit) else lane = in_turn(limit, tenant_limit) end
+    if not lane then break end
+    local head = look(lane, limit)
+    if head.barrier then
+      head.taken = true
+      call('LREM', head.ticket, -1, head.element)
+    else
+      lane.head = nil
+    end
+    if head.stranger then
+      strangers[#strangers + 1] = {head.element, head.list, string.format('%.0f', head.at)}
+    else
+      lease(head)
+      if not longest then turned[string.format('%02d', 10 - lane.rank)] = lane.name end
+    end
+  end
+  for rank, lane in pairs(turned) do call('HSET', K.turns, rank, lane) end
+  write_lanes()
+end
+
+if #leases > 0 then
+  gathered('SADD', held_key(worker), taken_ids)
+  gathered('ZADD', K.running, taken_scores)
+  gathered('HDEL', K.waiting, waiting_no_more)
+  gathered('LPUSH', processing_key(worker), taken_elements)
+  call('HINCRBY', K.counts, 'claims', #leases)
+  call('HSET', K.counts, 'token', string.format('%.0f', token))
+end
+for _, stranger in ipairs(strangers) do
+  call('LPUSH', processing_key(worker), stranger[1])
+  call('HSET', NAMES.root .. 'strangers:' .. worker, stranger[1], stranger[2] .. SEPARATOR .. stranger[3])
+end
+if #leases + #strangers > 0 then
+  call('SET', answered, cmsgpack.pack({request = ARGV[10], ids = taken_ids, token = token, strangers = strangers,
+    alone = suspect and 1 or 0}), 'EX', 60)
+end
+write_counts()
+return {suspect and 1 or 0, parked >= PARKED_MAX and 1 or 0, leases, strangers}

@@ -1,0 +1,9 @@
+-- leave: forget a worker that holds nothing any more; 0 if it still does. ARGV[4] worker, [5] its heartbeat key.
+-- include: ground
+-- include: strangers
+if call('SCARD', held_key(ARGV[4])) > 0 then return 0 end
+return_strangers(ARGV[4])
+call('ZREM', K.workers, ARGV[4])
+call('DEL', NAMES.root .. 'worker:' .. ARGV[4], ARGV[5])
+write_counts()
+return 1

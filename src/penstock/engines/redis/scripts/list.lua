@@ -1,0 +1,39 @@
+-- list: jobs newest first, a page of the index a call. Returns {where to go on or '', jobs as reading says}.
+-- ARGV[4] where to go on: the number of the last job looked at, or '+inf', or `id:` and a job; ARGV[5] at most so many;
+-- ARGV[6] look at no more than so many; ARGV[7] what is wanted: tenant, collection, item_type, code, state; '' is any.
+-- include: ground
+-- include: reading
+local from, limit, pages = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
+local wanted = cmsgpack.unpack(ARGV[7])
+if string.sub(from, 1, 3) == 'id:' then
+  local id = string.sub(from, 4)
+  id = call('HGET', task_key(id), 'alias') or id
+  from = call('ZSCORE', K.jobs, id)
+  if not from then return {'', {}} end
+end
+
+local function state_of(task)
+  if task.place == 'done' or task.place == 'failed' or task.place == 'leased' then return task.place end
+  return task.due ~= '' and 'delayed' or 'ready'
+end
+
+local NAMED = {'tenant', 'collection', 'item_type', 'code', 'place', 'due'}
+local function is_wanted(id)
+  local seen = call('HMGET', task_key(id), unpack(NAMED))
+  local task = {}
+  for at, name in ipairs(NAMED) do task[name] = seen[at] or '' end
+  task.state = state_of(task)
+  for name, value in pairs(wanted) do
+    if value ~= '' and task[name] ~= value then return false end
+  end
+  return true
+end
+
+local page = call('ZREVRANGEBYSCORE', K.jobs, from == '+inf' and from or '(' .. from, '-inf', 'WITHSCORES',
+  'LIMIT', 0, pages)
+local found = {}
+for at = 1, #page, 2 do
+  if is_wanted(page[at]) then found[#found + 1] = (told(page[at])) end
+  if #found == limit then return {page[at + 1], found} end
+end
+return {#page == 2 * pages and page[#page] or '', found}

@@ -1,0 +1,27 @@
+-- status: the documented hash of a job, and of every message that joined it.
+local function show(id, task, ...)
+  call('HSET', hash_key(id), ...)
+  if task.aliased ~= '' then
+    for _, alias in ipairs(call('SMEMBERS', NAMES.root .. 'aliases:' .. id)) do call('HSET', hash_key(alias), ...) end
+  end
+end
+
+local function lasts(id)
+  call('EXPIRE', hash_key(id), NAMES.expiry)
+  call('SET', hash_key(id) .. ':ttl', STAMP, 'EX', NAMES.expiry)
+end
+
+-- The end of a job: shown, and from now on it expires.
+local function show_end(id, task, status, message, family)
+  local seconds = ''
+  if task.started_at ~= '' then
+    seconds = string.format('%.3f', math.max(0, tonumber(NOW) - tonumber(task.started_at)))
+    seconds = string.gsub(string.gsub(seconds, '0+$', ''), '%.$', '')
+  end
+  show(id, task, 'status', status, 'completed_at', status == 'done' and STAMP or '', 'duration_seconds', seconds,
+    'error', message, 'error_type', family, 'retry_count', task.retry_count)
+  lasts(id)
+  if task.aliased ~= '' then
+    for _, alias in ipairs(call('SMEMBERS', NAMES.root .. 'aliases:' .. id)) do lasts(alias) end
+  end
+end

@@ -1,0 +1,36 @@
+-- promote: make due jobs ready, let go of what lifted pauses had set aside, clear the way for tenant deletions; a
+-- portion of each. Returns {1 if there is more to do at once, 1 if a deletion still waits, the next due time or ''}.
+-- include: ground
+-- include: status
+-- include: lanes
+-- include: lines
+-- include: ending
+-- include: barriers
+local more, waits = 0, 0
+local due = call('ZRANGEBYSCORE', K.due, '-inf', NOW, 'LIMIT', 0, 1000)
+for _, id in ipairs(due) do
+  local task = load(id)
+  call('ZREM', K.due, id)
+  change(id, task, 'due', '')
+  if task.place == 'delayed' then
+    count('delayed', -1)
+    make_ready(id, task)
+  end
+end
+if #due == 1000 then more = 1 end
+for _, pause in ipairs(call('SMEMBERS', K.lifted)) do
+  local key = NAMES.root .. 'aside:' .. pause
+  for _, id in ipairs(call('LPOP', key, 1000) or {}) do
+    local task = load(id)
+    count('aside', -1)
+    make_ready(id, task)
+  end
+  if call('EXISTS', key) == 0 then call('SREM', K.lifted, pause) else more = 1 end
+end
+for _, tenant in ipairs(call('HKEYS', K.closed)) do
+  local how = clear(tenant)
+  if how == 'more' then more = 1 end
+  if how == 'waits' then waits = 1 end
+end
+write_counts()
+return {more, waits, call('ZRANGE', K.due, 0, 0, 'WITHSCORES')[2] or ''}

@@ -1,0 +1,32 @@
+-- prune: remove ended jobs past their time, and what was kept beside them; the documented hash expires by itself.
+-- Returns how many went. ARGV[4] done before, ARGV[5] failed before, ARGV[6] at most so many.
+-- include: ground
+local left, gone = tonumber(ARGV[6]), 0
+
+local function remove(id)
+  local seen = call('HMGET', task_key(id), 'batches', 'aliased')
+  for batch in string.gmatch(seen[1] or '', '[^' .. SEPARATOR .. ']+') do
+    call('SREM', batch_key(batch) .. ':jobs', id)
+    call('ZREM', batch_key(batch) .. ':failed', id)
+  end
+  if seen[2] then
+    local aliases = NAMES.root .. 'aliases:' .. id
+    for _, alias in ipairs(call('SMEMBERS', aliases)) do call('DEL', task_key(alias)) end
+    call('DEL', aliases)
+  end
+  call('DEL', task_key(id))
+  call('ZREM', K.jobs, id)
+end
+
+for place, before in pairs({done = ARGV[4], failed = ARGV[5]}) do
+  local ids = call('ZRANGEBYSCORE', K[place], '-inf', '(' .. before, 'LIMIT', 0, left)
+  for _, id in ipairs(ids) do remove(id) end
+  gathered('ZREM', K[place], ids)
+  gone, left = gone + #ids, left - #ids
+end
+local earlier = tonumber(ARGV[4]) < tonumber(ARGV[5]) and ARGV[4] or ARGV[5]
+for _, batch in ipairs(call('ZRANGEBYSCORE', K.batches, '-inf', '(' .. earlier, 'LIMIT', 0, 1000)) do
+  call('DEL', batch_key(batch), batch_key(batch) .. ':jobs', batch_key(batch) .. ':failed')
+  call('ZREM', K.batches, batch)
+end
+return gone

@@ -1,0 +1,22 @@
+-- submit: accept all of a list of jobs or none. Returns {'ok', id, how, id, how, ...}, or {'batch' or 'taken', which}.
+-- ARGV[4] the batch they join, or nothing; ARGV[5] entries, packed, in the order of FIELDS.
+-- include: ground
+-- include: status
+-- include: lanes
+-- include: lines
+-- include: ending
+-- include: barriers
+-- include: accepting
+local batch = ARGV[4]
+local entries = {}
+for _, packed in ipairs(cmsgpack.unpack(ARGV[5])) do entries[#entries + 1] = entry_of(packed) end
+local refusal = refusal_of(entries, batch)
+if refusal then return refusal end
+local answer = {'ok'}
+for _, entry in ipairs(entries) do
+  local id, how = accept(entry, batch)
+  answer[#answer + 1] = id
+  answer[#answer + 1] = how
+end
+write_accepted(batch)
+return answer

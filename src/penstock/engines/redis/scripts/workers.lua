@@ -1,0 +1,7 @@
+-- workers: those whose beats are known: {id, what the beat said in pairs, how many jobs it holds} each.
+-- include: ground
+local found = {}
+for at, worker in ipairs(call('ZRANGE', K.workers, 0, -1)) do
+  found[at] = {worker, call('HGETALL', NAMES.root .. 'worker:' .. worker), call('SCARD', held_key(worker))}
+end
+return found

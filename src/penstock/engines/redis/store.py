@@ -1,0 +1,55 @@
+"""The ports of a queue on Redis, opened together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from penstock.engines.redis.access import Access
+from penstock.engines.redis.adopting import Translate
+from penstock.engines.redis.client import Client, connect
+from penstock.engines.redis.desk import RedisBatches, RedisDesk
+from penstock.engines.redis.dialling import Limits, Server
+from penstock.engines.redis.names import Names
+from penstock.engines.redis.queue import RedisQueue
+from penstock.model.rules import Rules
+from penstock.ports.clock import Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedisPorts:
+    """What lives in Redis when the queue does."""
+
+    client: Client
+    queue: RedisQueue
+    desk: RedisDesk
+    batches: RedisBatches
+
+
+def ports_on(
+    client: Client, *, names: Names, rules: Rules, clock: Clock, translate: Translate | None = None
+) -> RedisPorts:
+    """The ports on a connected client; without a translator, foreign messages are refused."""
+    access = Access(client, names, rules, clock)
+    return RedisPorts(
+        client=client,
+        queue=RedisQueue(access, translate),
+        desk=RedisDesk(access),
+        batches=RedisBatches(access),
+    )
+
+
+@asynccontextmanager
+async def open_redis(
+    server: Server,
+    *,
+    names: Names,
+    rules: Rules,
+    clock: Clock,
+    translate: Translate | None = None,
+    limits: Limits | None = None,
+) -> AsyncIterator[RedisPorts]:
+    """Connect, and let go at the end."""
+    async with connect(server, clock, limits=limits) as client:
+        yield ports_on(client, names=names, rules=rules, clock=clock, translate=translate)

@@ -1,0 +1,74 @@
+"""Jobs made ready for the submit script, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from penstock.model.errors import Refused
+from penstock.model.fingerprints import idempotency_key, subject_of
+from penstock.model.jobs import Accepted, JobId, NewJob, Receipt
+from penstock.model.provenance import provenance_of
+from penstock.model.records import stamp
+from penstock.model.rules import Rules
+from penstock.model.statuses import message_of, name_of
+from penstock.ports.codec import encode_metadata, encode_payload
+
+_ENCODER = msgspec.json.Encoder()
+_HOW = {how.value.encode(): how for how in Accepted}
+
+Entry = tuple[str, ...]
+"""A job as the scripts unpack it, in the order of FIELDS in `parts/accepting.lua`."""
+
+
+def entries_of(jobs: Sequence[NewJob], rules: Rules, now: float) -> list[Entry]:
+    """Encode and check all of them; nothing is sent if one is refused."""
+    if len(jobs) > rules.bulk_max:
+        raise Refused(
+            f"{len(jobs):,} jobs in one submit, the limit is {rules.bulk_max:,}", code="ERR_BULK_TOO_LARGE"
+        )
+    return [entry_of(job, rules, now) for job in jobs]
+
+
+def entry_of(job: NewJob, rules: Rules, now: float) -> Entry:
+    """One of them; its message lacks what only the script knows: its number and its time."""
+    told = provenance_of(job.metadata)
+    message = message_of(job, submitted_at=now)
+    del message["job_id"]
+    return (
+        job.id,
+        job.item_type.value,
+        job.op.value,
+        job.tenant,
+        job.collection,
+        str(job.priority),
+        idempotency_key(job.collection, job.payload),
+        subject_of(job.collection, job.payload, job.document_id),
+        encode_payload(job.payload, bytes_max=rules.payload_bytes_max),
+        encode_metadata(job.metadata, bytes_max=rules.metadata_bytes_max),
+        job.branch,
+        job.document_id or "",
+        "" if job.run_at is None else repr(job.run_at),
+        str(job.max_retries),
+        job.replay_of or "",
+        "1" if job.delete_first else "0",
+        told.filename or name_of(job.payload),
+        (stamp(told.submitted_at) if told.submitted_at is not None else None) or "",
+        "," + _ENCODER.encode(message)[1:].decode(),
+        "",
+        "",
+        "",
+    )
+
+
+def receipts_of(reply: list[Any]) -> list[Receipt]:
+    """What became of a list; Refused if nothing did."""
+    word, *rest = reply
+    if word == b"taken":
+        raise Refused(f"job id {rest[0].decode()} belongs to another job", code="ERR_JOB_ID_TAKEN")
+    if word == b"batch":
+        raise Refused(f"batch {rest[0].decode()} is unknown or sealed", code="ERR_BATCH_UNKNOWN")
+    pairs = zip(rest[::2], rest[1::2], strict=True)
+    return [Receipt(JobId(job_id.decode()), _HOW[how]) for job_id, how in pairs]
