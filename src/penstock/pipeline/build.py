@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -30,7 +30,7 @@ from penstock.model.catalogue import (
     VersionId,
 )
 from penstock.model.chunks import Chunk, Piece, Vector
-from penstock.model.errors import Broken, Refused, Unavailable
+from penstock.model.errors import Broken, Fault, Refused, Unavailable
 from penstock.model.files import BlobHash
 from penstock.model.options import Options
 from penstock.model.parsed import Parsed
@@ -84,6 +84,7 @@ class Builder:
         rests = [
             await self._index(attempt, parsed, generation, version) for generation, version in begun.targets
         ]
+        await self._project(attempt, rests)
         model = self._shop.embedding.model
 
         def publish(tx: Transaction) -> None:
@@ -93,7 +94,29 @@ class Builder:
             tx.kept.note_file(begun.document.id, mark=options.mark, root=options.root)
             tx.stages.finish(attempt.lease, stage)
 
-        await self._shop.write(attempt.lease, publish)
+        try:
+            await self._shop.write(attempt.lease, publish)
+        except Refused:
+            await self._withdraw(rests)
+            raise
+
+    async def _project(self, attempt: Attempt, rests: list[Rest]) -> None:
+        """Put what is kept outside the database there, before the flip lets readers look for it."""
+        if self._shop.projection is None:
+            return
+        model = self._shop.embedding.model
+        for rest in rests:
+            await self._shop.write(
+                attempt.lease, partial(_add_chunks, version=rest.version, model=model, chunks=rest.chunks)
+            )
+            await self._shop.projection.put(rest.version)
+
+    async def _withdraw(self, rests: list[Rest]) -> None:
+        """This attempt came too late: what it put for a version that was purged meanwhile goes again."""
+        if self._shop.projection is not None:
+            with suppress(Fault):  # the sweeper finds it too
+                for rest in rests:
+                    await self._shop.projection.withdraw(rest.version)
 
     async def _parse(
         self, attempt: Attempt, captured: Captured, options: Options

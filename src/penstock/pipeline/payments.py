@@ -25,6 +25,7 @@ from penstock.model.jobs import JobId, NewJob
 from penstock.model.options import Options, Origin
 from penstock.model.payloads import Content, File, Library, Payload
 from penstock.pipeline.payer import Later
+from penstock.pipeline.projection import points_debt, subject_of
 from penstock.pipeline.workshop import Workshop
 from penstock.ports.clock import Clock
 from penstock.ports.database import Transaction
@@ -33,6 +34,7 @@ log = logging.getLogger("penstock.payments")
 SPARE_SECONDS = 2.0
 """Bytes captured so lately may be about to be used."""
 PORTION = 200
+PURGE_LOOK_SECONDS = 1.0
 REBUILD_LOOK_SECONDS = 2.0
 REBUILD_PRIORITY = 0
 """Deferred and bulk, by the guideline: a rebuild must not stand before what people wait for."""
@@ -46,8 +48,20 @@ class Payments:
         self._clock = clock
 
     async def purge(self, debt: Debt) -> bool:
-        """A portion of a purge."""
+        """A portion of a purge; what it leaves outside the database is owed before it begins."""
+        if self._shop.projection is not None:
+            await self._shop.database.write(lambda tx: tx.debts.owe(points_debt(debt)))
         return await self._shop.catalogue.purge(debt)
+
+    async def purge_points(self, debt: Debt) -> bool:
+        """Remove the points whose chunks were purged, once they are; nothing where none are kept outside."""
+        projection = self._shop.projection
+        if projection is not None:
+            if not await projection.is_purged(debt):
+                raise Later(PURGE_LOOK_SECONDS)
+            await projection.clear(subject_of(debt))
+        await self._paid(debt)
+        return True
 
     async def free_blob(self, debt: Debt) -> bool:
         """Let bytes go, unless something refers to them or has just captured them again."""

@@ -33,6 +33,7 @@ from penstock.settings import Settings
 from penstock.wiring.models import open_models
 from penstock.wiring.parsers import open_parsers
 from penstock.wiring.store import Store
+from penstock.wiring.vectors import QDRANT, open_projection
 from penstock.wiring.watching import folders_of
 from penstock.work.breaker import Breakers
 from penstock.work.crew import Trade
@@ -59,6 +60,8 @@ async def open_plant(
         parser = await stack.enter_async_context(open_parsers(settings))
         guard = breakers.of(EMBEDDER) if settings.embedder.is_url else None
         models = await stack.enter_async_context(open_models(settings, guard))
+        keeper = breakers.of(QDRANT) if settings.vectors.is_url else None
+        projection = await stack.enter_async_context(open_projection(settings, store.manifest, keeper))
         blobs = DiskBlobs(settings.data / "blobs")
         await blobs.sweep()
         shop = Workshop(
@@ -68,12 +71,16 @@ async def open_plant(
             parser=parser,
             tokenizer=models.tokenizer,
             embedding=models.embedding,
+            projection=projection,
             file_bytes_max=settings.limits.file_bytes,
             limits={name: each.limits for name, each in settings.collections.items()},
         )
         yield Plant(
             handlers=handlers_of(settings, store, shop),
-            trades=(payer_of(settings, store, shop, owner), Sweeper(store.catalogue, blobs, store.clock)),
+            trades=(
+                payer_of(settings, store, shop, owner),
+                Sweeper(store.catalogue, blobs, store.clock, projection),
+            ),
         )
 
 
@@ -97,6 +104,7 @@ def payer_of(settings: Settings, store: Store, shop: Workshop, owner: str) -> Pa
             DebtKind.PURGE_VERSION: payments.purge,
             DebtKind.PURGE_DOCUMENT: payments.purge,
             DebtKind.PURGE_GENERATION: payments.purge,
+            DebtKind.PURGE_POINTS: payments.purge_points,
             DebtKind.FREE_BLOB: payments.free_blob,
             DebtKind.REBUILD: payments.rebuild,
             DebtKind.MOVE: moves.pay,
