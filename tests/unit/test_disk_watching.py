@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.disk import DiskWatcher, Pace
-from penstock.engines.disk.inotify import Inotify, Lost
+from penstock.engines.disk.dirt import PLACES_MAX, Dirt
+from penstock.engines.disk.inotify import Inotify, Lost, Notice
 from penstock.engines.disk.mounts import kind_of
 from penstock.model.errors import Refused
 from penstock.model.files import Appeared, Away, Back, Change, FoundFile, Modified, Moved, Selection, Vanished
@@ -348,3 +349,16 @@ def test_the_kind_of_file_system_is_that_of_the_nearest_mount() -> None:
     assert kind_of("/mnt/my share/a", lines) == "nfs4"
     assert kind_of("/mnt/my share/disk/a", lines) == "xfs"
     assert kind_of("/mnt/my shared", lines) == "ext4"
+
+
+async def test_a_storm_of_names_is_not_remembered_name_by_name() -> None:
+    """Beyond a bound everything is looked at, and what is remembered does not grow any further."""
+    dirt = Dirt()
+    dirt.take()
+
+    for number in range(3 * PLACES_MAX):
+        dirt.mark(Notice("/folder", f"{number}.tmp", is_folder=False))
+        assert len(dirt.names) <= PLACES_MAX
+
+    assert dirt.take() == (True, set(), set())
+    assert dirt.take() == (False, set(), set())

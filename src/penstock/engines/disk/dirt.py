@@ -28,6 +28,11 @@ class Dirt:
 
     def mark(self, notice: Notice) -> None:
         """Something happened to that name."""
+        if not self.everything:
+            self._remember(notice)
+        self._bell.set()
+
+    def _remember(self, notice: Notice) -> None:
         path = f"{notice.folder}/{notice.name}" if notice.name else notice.folder
         if notice.name in IGNORE_FILES:
             self.folders.add(notice.folder)
@@ -36,8 +41,7 @@ class Dirt:
             if notice.is_folder:
                 self.folders.add(path)
         if len(self.names) + len(self.folders) > PLACES_MAX:
-            self.everything = True
-        self._bell.set()
+            self.everything, self.names, self.folders = True, set(), set()
 
     def take(self) -> tuple[bool, set[str], set[str]]:
         """Everything?, names and folders; from now on there is none."""
