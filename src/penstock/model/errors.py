@@ -13,13 +13,15 @@ drivers' errors into them and keep the cause. Anything else a handler raises cou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
 from penstock.model.codes import SUGGESTIONS
+from penstock.model.traces import trace_of
 
 MESSAGE_LENGTH_MAX = 4000
+UNFORESEEN = "ERR_HANDLER_FAILED"
 
 
 class ErrorClass(StrEnum):
@@ -38,6 +40,8 @@ class ErrorReport:
     code: str
     message: str
     kind: ErrorClass = ErrorClass.TRANSIENT
+    trace: str = field(default="", compare=False)
+    """Where in the program it happened, of what nobody foresaw; a fault with a reason has none."""
 
     def __post_init__(self) -> None:
         """Whatever was raised, the message can be stored and read: it is text, and not endless."""
@@ -116,4 +120,5 @@ def report_of(error: BaseException) -> ErrorReport:
     """The report of any exception; what nobody foresaw is transient and keeps its type's name."""
     if isinstance(error, Fault):
         return error.report()
-    return ErrorReport(code="ERR_HANDLER_FAILED", message=f"{type(error).__name__}: {error}")
+    message = f"{type(error).__name__}: {error}"
+    return ErrorReport(code=UNFORESEEN, message=message, trace=trace_of(error))

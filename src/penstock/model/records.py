@@ -86,7 +86,7 @@ def stage_record(stage: Stage) -> dict[str, object]:
 def error_record(job: Job, *, filename: str) -> dict[str, object]:
     """What is written beside a file that failed, as documented.
 
-    The traceback is empty: a file's fault has none, and ours goes to the log, not to the file's owner.
+    A file's fault has no traceback; of what nobody foresaw it tells places in the program alone.
     """
     error = job.error or ErrorReport(code="ERR_UNEXPECTED", message="the job failed without saying why")
     return {
@@ -103,7 +103,7 @@ def error_record(job: Job, *, filename: str) -> dict[str, object]:
         "retry_count": job.retry_count,
         "max_retries": job.max_retries,
         "suggestions": list(error.suggestions),
-        "traceback": "",
+        "traceback": error.trace,
     }
 
 

@@ -1,36 +1,39 @@
-"""The trace a job belongs to: two ids its submitter may have put beside it."""
+"""Where an error came from, as it may be kept with a job: places in the program, never what it worked on.
+
+An exception's message and a frame's variables may hold a document's words, and the full path of a module the
+name of a person's folder. Types, functions and line numbers tell a developer where to look, and nobody else
+anything.
+"""
 
 from __future__ import annotations
 
-import json
-import re
-from typing import NamedTuple
+import traceback
+from pathlib import PurePath
 
-_HEX = re.compile(r"[0-9a-f]+")
-
-
-class Trace(NamedTuple):
-    """Ids in hexadecimal, as W3C Trace Context writes them; a trace may come without a span."""
-
-    trace_id: str
-    span_id: str | None = None
+FRAMES_MAX = 20
+"""Of each error the innermost ones are kept."""
+LENGTH_MAX = 4000
+CAUSES_MAX = 5
+PARTS = 3
+"""Of a module's path so many parts are told."""
 
 
-def trace_of(metadata_json: str) -> Trace | None:
-    """The trace in a job's metadata; None if there is none, or its id could not be one."""
-    if "trace_id" not in metadata_json:
-        return None
-    try:
-        told = json.loads(metadata_json)
-    except ValueError:
-        return None
-    if not isinstance(told, dict):
-        return None
-    trace_id = _identifier(told.get("trace_id"), 32)
-    return None if trace_id is None else Trace(trace_id, _identifier(told.get("span_id"), 16))
+def trace_of(error: BaseException) -> str:
+    """The error's frames and those of what caused it, the oldest first; bounded."""
+    told: list[str] = []
+    each: BaseException | None = error
+    while each is not None and len(told) < CAUSES_MAX:
+        told.append(_one(each))
+        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+    # Too long a text loses its beginning: what failed at last stands at the end.
+    return "\n\nwhich led to\n\n".join(reversed(told))[-LENGTH_MAX:]
 
 
-def _identifier(told: object, length: int) -> str | None:
-    """So many hexadecimal digits that are not all zero; the dashes of a UUID are left out."""
-    text = told.replace("-", "").lower() if isinstance(told, str) else ""
-    return text if len(text) == length and _HEX.fullmatch(text) and text.strip("0") else None
+def _one(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f"{_place(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames[-FRAMES_MAX:]]
+    return "\n".join([*lines, type(error).__name__])
+
+
+def _place(filename: str) -> str:
+    return "/".join(PurePath(filename).parts[-PARTS:])

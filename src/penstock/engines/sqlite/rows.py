@@ -46,7 +46,7 @@ def job_of(row: tuple[Any, ...]) -> Job:
         started_at=seconds_or_none(row[21]),
         finished_at=seconds_or_none(row[22]),
         parked_since=seconds_or_none(row[23]),
-        error=_error_of(row[24], row[25]),
+        error=_error_of(row[24], row[25], row[35]),
         last_error_at=seconds_or_none(row[26]),
         behind=None if row[27] is None else JobId(row[27]),
         paused=bool(row[28]),
@@ -58,10 +58,10 @@ def job_of(row: tuple[Any, ...]) -> Job:
     )
 
 
-def _error_of(code: str | None, message: str | None) -> ErrorReport | None:
+def _error_of(code: str | None, message: str | None, trace: str | None) -> ErrorReport | None:
     if code is None and message is None:
         return None
-    return ErrorReport(code=code or "ERR_UNEXPECTED", message=message or "")
+    return ErrorReport(code=code or "ERR_UNEXPECTED", message=message or "", trace=trace or "")
 
 
 def _progress_of(done: Any, total: Any) -> Progress | None:

@@ -107,6 +107,7 @@ def _write(db: sqlite3.Connection, job_id: str, running: _Running, verdict: Verd
             "code": verdict.error.code if verdict.error else None,
             "message": verdict.error.message if verdict.error else None,
             "error_at": stamp if verdict.error else None,
+            "trace": verdict.error.trace or None if verdict.error else None,
         },
     )
 

@@ -4,5 +4,6 @@ SELECT queue_id, item_type, op, tenant_id, collection, priority, status, payload
   started_at, finished_at, parked_since, error_code, error_message, last_error_at, behind, paused, cancel_code,
   delete_first, progress_done, progress_total, replay_of,
   status = 'pending' AND EXISTS (SELECT 1 FROM queue_barriers b WHERE b.tenant_id = unified_queue.tenant_id
-    AND (b.queue_id <> unified_queue.queue_id OR b.cleared = 0))
+    AND (b.queue_id <> unified_queue.queue_id OR b.cleared = 0)),
+  CASE error_code WHEN 'ERR_HANDLER_FAILED' THEN error_trace END
 FROM unified_queue WHERE queue_id = coalesce((SELECT queue_id FROM queue_aliases WHERE alias = :id), :id)

@@ -3,5 +3,6 @@ UPDATE unified_queue SET status = :status, lease_until = NULL, worker_id = NULL,
   finished_at = :finished, next_run_at = :due, retry_count = :retry_count, crashes = :crashes,
   parked_since = :parked, token = token + 1, cancel_code = NULL,
   error_code = coalesce(:code, error_code), error_message = coalesce(:message, error_message),
-  last_error_at = coalesce(:error_at, last_error_at)
+  last_error_at = coalesce(:error_at, last_error_at),
+  error_trace = CASE WHEN :code IS NULL THEN error_trace ELSE :trace END
 WHERE queue_id = :id AND status = 'in_progress'
