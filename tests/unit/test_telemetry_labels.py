@@ -10,8 +10,8 @@ from penstock.engines.telemetry.labels import Labels
 from penstock.model.codes import CODES
 from penstock.model.errors import ErrorClass, ErrorReport
 from penstock.model.jobs import Operation
+from penstock.model.spans import Trace, trace_of
 from penstock.model.tallies import OTHER, QUEUE_OF_RANK, QUEUES_MAX, Reason, rank_of, reason_of
-from penstock.model.traces import Trace, trace_of
 from tests.support.leases import a_lease
 
 TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"

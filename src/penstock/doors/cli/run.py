@@ -52,7 +52,7 @@ def produce(settings: Settings) -> int:
     """Run the producer alone; the code to end with."""
     from penstock.wiring.producing import run_producer
 
-    set_up_logging(settings.observability.log_level)
+    set_up_logging(settings.observability.log_level, strict=settings.profile != "production")
     if settings.producer.scan_dir is not None:
         talk(f"producing from {settings.producer.scan_dir}; Ctrl-C ends")
     return run_producer(settings)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextvars import ContextVar
 
 from penstock.model.jobs import Lease
+from penstock.model.spans import Trace, trace_of
 from penstock.model.tallies import QUEUE_OF_RANK, rank_of
-from penstock.model.traces import Trace, trace_of
 
 ATTEMPT: ContextVar[Lease | None] = ContextVar("penstock_attempt", default=None)
 SPAN: ContextVar[Trace | None] = ContextVar("penstock_span", default=None)

@@ -33,9 +33,9 @@ from penstock.engines.telemetry.current import ATTEMPT, SPAN
 from penstock.model.errors import Fault
 from penstock.model.jobs import PRIORITY_MAX, Job, JobId, Lease, Operation
 from penstock.model.outcomes import Done, Failed, Outcome, Park, Release, Retry
+from penstock.model.spans import Trace
 from penstock.model.states import State
 from penstock.model.tallies import Reason, rank_of, reason_of
-from penstock.model.traces import Trace
 from penstock.ports.clock import Clock
 
 log = logging.getLogger("penstock.teller")

@@ -24,8 +24,8 @@ from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, SpanKind, S
 
 from penstock.model.jobs import JobId, Lease
 from penstock.model.outcomes import Done, Failed, Outcome, Park, Release, Retry
+from penstock.model.spans import Trace, trace_of
 from penstock.model.tallies import QUEUE_OF_RANK, rank_of
-from penstock.model.traces import Trace, trace_of
 
 log = logging.getLogger("penstock.tracing")
 WAITING_MAX = 8192
