@@ -157,7 +157,7 @@ def test_metadata_and_options_are_kept_with_the_job(program: Program, folder: Pa
     bad = program(*SUBMIT, folder / "b.md", "--meta", "team")
 
     ((metadata,),) = program.rows("metadata")
-    assert json.loads(metadata)["document"] == {"team": "blue", "year": "2026"}
+    assert json.loads(metadata)["document"] == {"team": "blue", "year": 2026}
     assert json.loads(metadata)["options"] == {"skip_validation": True}
     assert bad.code == 1
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from penstock.doors.cli.columns import Column, fitted
 from penstock.doors.cli.output import clean, json_text
-from penstock.doors.cli.values import duration, interval, moment, text
+from penstock.doors.cli.values import duration, interval, moment, pair, text
 from penstock.doors.cli.words import parsed, plural, since, span
 
 ID = "01a1e156-5009-7fdb-a2a3-a8e6a8f57875"
@@ -138,3 +138,34 @@ def test_wide_characters_are_measured_by_what_they_take() -> None:
 def test_what_is_no_json_is_shown_as_it_is(stored: str) -> None:
     """Rows written by hand may hold any text; none of it stops a listing or leaves as broken JSON."""
     assert parsed(stored) == stored
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("year=2024", 2024),
+        ("year=20.5", 20.5),
+        ("draft=true", True),
+        ('year="2024"', "2024"),
+        ("code=007", "007"),
+        ("who=Ann=Bea", "Ann=Bea"),
+        ("who=", ""),
+        ("list=[1]", "[1]"),
+        ("none=null", "null"),
+        ("odd=NaN", "NaN"),
+        ("long=123456789012345678901234567890", "123456789012345678901234567890"),
+    ],
+)
+def test_metadata_means_the_same_where_it_is_given_and_where_it_is_asked_for(
+    given: str, meant: object
+) -> None:
+    """Numbers, true and false are what they look like, everything else is text."""
+    assert pair(given)[1] == meant
+    assert type(pair(given)[1]) is type(meant)
+
+
+@pytest.mark.parametrize("given", ["", "year", "=2024", " =1"])
+def test_metadata_has_a_key(given: str) -> None:
+    """A pair that is none is refused."""
+    with pytest.raises(click.BadParameter):
+        pair(given)

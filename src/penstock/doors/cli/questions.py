@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,7 +13,7 @@ from penstock.answer.questions import QUESTION_CHARACTERS_MAX
 from penstock.answer.scoping import Filters
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.session import with_store
-from penstock.doors.cli.values import text
+from penstock.doors.cli.values import pair, text
 from penstock.model.catalogue import DocumentId
 
 if TYPE_CHECKING:
@@ -27,24 +26,12 @@ FILTERS_MAX = 100
 """Values of one filter in one question."""
 
 
-def _pair(value: str) -> tuple[str, object]:
-    name, parted, given = text(value).partition("=")
-    if not parted or not name:
-        raise click.BadParameter(f"{value!r} is not KEY=VALUE")
-    try:
-        meant = json.loads(given)
-    except (ValueError, RecursionError):
-        return name, given
-    # Numbers, true and false are what they look like; a number meant as text is written in quotes.
-    return name, given if isinstance(meant, dict | list) or meant is None else meant
-
-
 def filtering(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command its question and its filters."""
     for option in (
         click.option(
             "--meta",
-            type=_pair,
+            type=pair,
             multiple=True,
             metavar="KEY=VALUE",
             help="Only documents whose metadata says so; several must all hold.",

@@ -5,12 +5,15 @@ Each is a plain function that raises `click.BadParameter`, so it also serves whe
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import UTC, datetime
 
 import click
 
 INTERVAL_MIN = 0.05
+NUMBER_MAX = 2**53
+"""Beyond it a number is not the same everywhere; it stays the text it was given as."""
 
 
 def text(value: str) -> str:
@@ -22,6 +25,23 @@ def text(value: str) -> str:
     if not value:
         raise click.BadParameter("it is empty")
     return value
+
+
+def pair(value: str) -> tuple[str, object]:
+    """KEY=VALUE as metadata holds it, the same where it is given and where it is asked for.
+
+    Numbers, true and false are what they look like; a number meant as text is written in quotes.
+    """
+    name, parted, given = text(value).partition("=")
+    if not parted or not name.strip():
+        raise click.BadParameter(f"{value!r} is not KEY=VALUE")
+    try:
+        meant = json.loads(given)
+    except (ValueError, RecursionError):
+        return name, given
+    if isinstance(meant, bool | str) or (isinstance(meant, int | float) and abs(meant) <= NUMBER_MAX):
+        return name, meant
+    return name, given
 
 
 def duration(value: str) -> float:

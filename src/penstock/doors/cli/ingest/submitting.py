@@ -19,7 +19,7 @@ from penstock.doors.cli.ingest.following import Outlook
 from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, WaitFacts
 from penstock.doors.cli.ingest.waiting import facts_of, tell_end, wait
 from penstock.doors.cli.session import with_store
-from penstock.doors.cli.values import duration, text
+from penstock.doors.cli.values import duration, pair, text
 from penstock.doors.cli.words import plural, size
 from penstock.doors.streams import silence
 from penstock.model.errors import Refused
@@ -53,7 +53,7 @@ class Call:
     projects: Sequence[str]
     name: str | None
     version: str
-    meta: Sequence[str]
+    meta: Sequence[tuple[str, object]]
     priority: str | None
     patterns: Sequence[str]
     ignore: Sequence[str]
@@ -95,7 +95,7 @@ class Call:
 @click.option("--project", "projects", type=text, multiple=True, help="Folder of a project, git-aware.")
 @click.option("--name", type=text, help="Name of the text or of what --url names.")
 @click.option("--version", default="", help="Version of what --url names.")
-@click.option("--meta", type=text, multiple=True, metavar="KEY=VALUE", help="Kept with each document.")
+@click.option("--meta", type=pair, multiple=True, metavar="KEY=VALUE", help="Kept with each document.")
 @click.option("--pattern", "patterns", type=text, multiple=True, help="Of folders, only files like this.")
 @click.option("--ignore", type=text, multiple=True, help="Of folders, no files like this.")
 @click.option("--depth", type=click.IntRange(0, 64), metavar="N", help="Levels of a folder; 0 enters none.")
@@ -271,13 +271,10 @@ def _options(call: Call) -> Options:
     )
 
 
-def metadata_of(pairs: Sequence[str]) -> dict[str, object]:
-    """`key=value` pairs as an object; each key once."""
+def metadata_of(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """Pairs as an object; each key once."""
     found: dict[str, object] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
-            raise click.BadParameter(f"{pair!r} is not KEY=VALUE", param_hint="--meta")
+    for key, value in pairs:
         if key in found:
             raise click.BadParameter(f"{key!r} is given twice", param_hint="--meta")
         found[key] = value
