@@ -398,3 +398,43 @@ def test_a_missing_part_is_damage() -> None:
     assert codes == [
         "ERR_PPTX_INVALID", "ERR_XLSX_INVALID", "ERR_EPUB_INVALID", "ERR_DOCX_INVALID", "ERR_DOCX_INVALID"
     ]  # fmt: skip
+
+
+def test_what_is_left_of_a_damaged_package_can_be_taken() -> None:
+    """With leave, a missing or broken part costs itself: pages keep their numbers, notes tell of it."""
+    slides = pptx_parts([("One", ["a"]), ("Two", ["b"]), ("Three", ["c"])])
+    del slides["ppt/slides/slide2.xml"]
+    sheets = xlsx_parts({name: f'<row><c t="inlineStr"><is><t>{name}</t></is></c></row>' for name in "ABC"})
+    sheets["xl/worksheets/sheet2.xml"] = str(sheets["xl/worksheets/sheet2.xml"])[:-5]
+    chapters = epub_parts(["<p>a</p>", "<p>b</p>", "<p>c</p>"])
+    del chapters["OPS/text/c 1.xhtml"]
+    body = docx_parts(paragraph("Read.") + paragraph("Lost."))
+    body["word/document.xml"] = str(body["word/document.xml"])[:-40]
+
+    show = read_bytes(packed(slides), "a.pptx", lenient=True)
+    book = read_bytes(packed(chapters), "a.epub", lenient=True)
+    table = read_bytes(packed(sheets), "a.xlsx", lenient=True)
+    word = read_bytes(packed(body), "a.docx", lenient=True)
+
+    assert [page.strip() for page in pages_of(show)] == ["One\n\na", "", "Three\n\nc"]
+    assert [page.strip() for page in pages_of(book)] == ["a", "", "c"]
+    assert [page.split() for page in pages_of(table)] == [["A", "A"], ["B", "B"], ["C", "C"]]
+    assert "Read." in word.text
+    for parsed, told in ((show, "Slide 2"), (book, "Chapter 2"), (table, "Sheet 2"), (word, "The text")):
+        assert any(note.startswith(f"{told} could not be read to its end") for note in parsed.notes)
+
+
+@pytest.mark.parametrize("ending", ["docx", "pptx", "xlsx", "epub"])
+def test_a_package_nothing_can_be_taken_of_is_damaged_even_so(ending: str) -> None:
+    """Leave to take what is left makes no text of nothing, and lifts no limit."""
+    parts = {
+        "docx": docx_parts("<w:p>"),
+        "pptx": pptx_parts([("One", ["a"])]),
+        "xlsx": xlsx_parts({"A": '<row><c t="s"><v>9</v></c></row>'}),
+        "epub": epub_parts(["<p>a</p>"]),
+    }[ending]
+    for part in ("ppt/slides/slide1.xml", "OPS/text/c 0.xhtml"):
+        parts.pop(part, None)
+
+    assert code_of(packed(parts), f"a.{ending}", lenient=True) == f"ERR_{ending.upper()}_INVALID"
+    assert code_of(packed(parts)[:-30], f"a.{ending}", lenient=True) == f"ERR_{ending.upper()}_INVALID"

@@ -168,10 +168,22 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
         "Try exporting the PDF again from its source.",
         "Take the readable pages with --skip-validation.",
     ),
-    "ERR_DOCX_INVALID": ("Open it in a word processor and save it again.",),
-    "ERR_PPTX_INVALID": ("Open it in a presentation program and save it again.",),
-    "ERR_XLSX_INVALID": ("Open it in a spreadsheet program and save it again.",),
-    "ERR_EPUB_INVALID": ("Open it in a reader or editor of books and save it again.",),
+    "ERR_DOCX_INVALID": (
+        "Open it in a word processor and save it again.",
+        "Take what can still be read of it with --skip-validation.",
+    ),
+    "ERR_PPTX_INVALID": (
+        "Open it in a presentation program and save it again.",
+        "Take what can still be read of it with --skip-validation.",
+    ),
+    "ERR_XLSX_INVALID": (
+        "Open it in a spreadsheet program and save it again.",
+        "Take what can still be read of it with --skip-validation.",
+    ),
+    "ERR_EPUB_INVALID": (
+        "Open it in a reader or editor of books and save it again.",
+        "Take what can still be read of it with --skip-validation.",
+    ),
     "ERR_HTML_INVALID": ("Open it in a browser and save it again.",),
     "ERR_JSON_INVALID": ("Check it with a JSON tool.", "Give it the ending .txt to take it as plain text."),
     "ERR_TEXT_ENCODING": ("Save the file as UTF-8.",),

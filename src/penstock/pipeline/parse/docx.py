@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from penstock.pipeline.parse.archives import Archive
 from penstock.pipeline.parse.cleaning import clean, one_line
-from penstock.pipeline.parse.damage import Damaged
+from penstock.pipeline.parse.damage import Damaged, Sparing
 from penstock.pipeline.parse.manuscript import Manuscript
 from penstock.pipeline.parse.markup import (
     Attributes,
@@ -31,18 +31,22 @@ TITLE_LEVEL = 1
 NO_LEVEL = 99
 
 
-def write_docx(file: BinaryIO, manuscript: Manuscript) -> None:
+def write_docx(file: BinaryIO, manuscript: Manuscript, sparing: Sparing) -> None:
     """Write a document's body, then its notes."""
     with Archive(file, manuscript.limits) as archive:
         main = main_part(archive, "word/document.xml")
         manuscript.title = title_in(archive, "docProps/core.xml")
-        named = relations(archive, main)
+        named: dict[str, tuple[str, str]] = {}
+        with sparing.part("The list of parts"):
+            named = relations(archive, main)
         levels = _heading_levels(archive, named)
-        _write_part(archive, main, levels, manuscript)
+        with sparing.part("The text"):
+            _write_part(archive, main, levels, manuscript)
         for wanted in ("footnotes", "endnotes"):
             for kind, place in named.values():
                 if kind == wanted and place in archive:
-                    _write_part(archive, place, {}, manuscript)
+                    with sparing.part(f"The {wanted}"):
+                        _write_part(archive, place, {}, manuscript)
 
 
 def _write_part(archive: Archive, part: str, levels: dict[str, int], manuscript: Manuscript) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from penstock.model.errors import Refused
 from penstock.pipeline.parse.archives import Archive
-from penstock.pipeline.parse.damage import Damaged
+from penstock.pipeline.parse.damage import Damaged, Sparing
 from penstock.pipeline.parse.decoding import decode
 from penstock.pipeline.parse.html import write_html
 from penstock.pipeline.parse.manuscript import Manuscript
@@ -18,7 +18,7 @@ _ENCRYPTION = "META-INF/encryption.xml"
 _CHAPTERS = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
 
 
-def write_epub(file: BinaryIO, manuscript: Manuscript) -> None:
+def write_epub(file: BinaryIO, manuscript: Manuscript, sparing: Sparing) -> None:
     """Write chapter after chapter."""
     with Archive(file, manuscript.limits) as archive:
         package = _package(archive)
@@ -27,9 +27,12 @@ def write_epub(file: BinaryIO, manuscript: Manuscript) -> None:
         if any(chapter.lower() in locked for chapter in chapters):
             raise Refused("The book is protected against copying.", code="ERR_ENCRYPTED")
         manuscript.title = title_in(archive, package) or ""  # a chapter's own title is not the book's
-        for chapter in chapters:
+        for number, chapter in enumerate(chapters, start=1):
             manuscript.begin_page()
-            write_html(decode(archive.read(chapter), lenient=True).text, manuscript)
+            with sparing.part(f"Chapter {number}"):
+                if chapter not in archive:
+                    raise Damaged(f"chapter {number} is missing")
+                write_html(decode(archive.read(chapter), lenient=True).text, manuscript)
         if not chapters:
             raise Damaged("it has no chapters")
 
@@ -61,11 +64,9 @@ def _chapters(archive: Archive, package: str) -> list[str]:
 
     each_element(archive, package, take)
     chapters = []
-    for number, name in enumerate(order, start=1):
+    for name in order:
         kind, place = items.get(name, ("", ""))
-        if not place or place not in archive:
-            raise Damaged(f"chapter {number} is missing")
-        if kind in _CHAPTERS:
+        if kind in _CHAPTERS or not place:
             chapters.append(place)
     return chapters
 

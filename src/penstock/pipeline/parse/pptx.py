@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from penstock.pipeline.parse.archives import Archive
 from penstock.pipeline.parse.cleaning import clean, one_line
-from penstock.pipeline.parse.damage import Damaged
+from penstock.pipeline.parse.damage import Damaged, Sparing
 from penstock.pipeline.parse.manuscript import Manuscript
 from penstock.pipeline.parse.markup import (
     Attributes,
@@ -22,7 +22,7 @@ _TITLES = frozenset({"title", "ctrTitle"})
 _PAGE_FURNITURE = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
 
 
-def write_pptx(file: BinaryIO, manuscript: Manuscript) -> None:
+def write_pptx(file: BinaryIO, manuscript: Manuscript, sparing: Sparing) -> None:
     """Write slide after slide."""
     with Archive(file, manuscript.limits) as archive:
         main = main_part(archive, "ppt/presentation.xml")
@@ -31,7 +31,10 @@ def write_pptx(file: BinaryIO, manuscript: Manuscript) -> None:
         for number, slide in enumerate(_slides(archive, main), start=1):
             manuscript.begin_page()
             before = manuscript.length
-            _write_slide(archive, slide, manuscript)
+            with sparing.part(f"Slide {number}"):
+                if slide not in archive:
+                    raise Damaged(f"slide {number} is missing")
+                _write_slide(archive, slide, manuscript)
             if manuscript.length == before:
                 empty.append(str(number))
         if manuscript.page_count == 0:
@@ -43,15 +46,14 @@ def write_pptx(file: BinaryIO, manuscript: Manuscript) -> None:
 
 
 def _slides(archive: Archive, main: str) -> list[str]:
+    """Where each slide of the show is said to be; a place nothing is at stands for one that is missing."""
     named = relations(archive, main)
     found: list[str] = []
 
     def take(name: str, attributes: Attributes) -> None:
         if name == "p:sldId":
             kind, place = named.get(attributes.get("r:id", ""), ("", ""))
-            if kind != "slide" or place not in archive:
-                raise Damaged(f"slide {len(found) + 1} is missing")
-            found.append(place)
+            found.append(place if kind == "slide" else "")
 
     each_element(archive, main, take)
     return found

@@ -9,7 +9,7 @@ from penstock.model.errors import Refused
 from penstock.model.parsed import Media, Parsed
 from penstock.pipeline.parse.code import write_code
 from penstock.pipeline.parse.csv import write_csv
-from penstock.pipeline.parse.damage import Damaged, refusal
+from penstock.pipeline.parse.damage import Damaged, Sparing, refusal
 from penstock.pipeline.parse.decoding import decode, load_codecs
 from penstock.pipeline.parse.detecting import Detected, detect
 from penstock.pipeline.parse.docx import write_docx
@@ -40,8 +40,12 @@ def read(file: BinaryIO, name: str, limits: Limits, sink: Sink, *, lenient: bool
     detected = detect(file, name, limits, lenient=lenient)
     if detected.note:
         manuscript.note(detected.note)
+    sparing = Sparing(manuscript.note, lenient=lenient)
     try:
-        _write(file, detected, manuscript, lenient=lenient)
+        with sparing.part("The file"):
+            _write(file, detected, manuscript, sparing, lenient=lenient)
+        if sparing.damage is not None and not manuscript.has_words:
+            raise sparing.damage
     except Damaged as error:
         raise refusal(detected.media, error) from error
     return manuscript.finish(detected.media, language=detected.language)
@@ -54,18 +58,20 @@ def read_whole(file: BinaryIO, name: str, limits: Limits | None = None, *, lenie
     return gathered(windows, ending)
 
 
-def _write(file: BinaryIO, detected: Detected, manuscript: Manuscript, *, lenient: bool) -> None:
+def _write(
+    file: BinaryIO, detected: Detected, manuscript: Manuscript, sparing: Sparing, *, lenient: bool
+) -> None:
     match detected.media:
         case Media.PDF:
             write_pdf(file, manuscript, lenient=lenient)
         case Media.DOCX:
-            write_docx(file, manuscript)
+            write_docx(file, manuscript, sparing)
         case Media.PPTX:
-            write_pptx(file, manuscript)
+            write_pptx(file, manuscript, sparing)
         case Media.XLSX:
-            write_xlsx(file, manuscript)
+            write_xlsx(file, manuscript, sparing)
         case Media.EPUB:
-            write_epub(file, manuscript)
+            write_epub(file, manuscript, sparing)
         case _:
             _write_text(
                 _text_of(file, detected.media, manuscript, lenient=lenient),

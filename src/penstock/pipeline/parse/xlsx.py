@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from typing import BinaryIO
 
 from penstock.model.errors import Refused
+from penstock.model.parsed import Media
 from penstock.pipeline.parse.archives import Archive
 from penstock.pipeline.parse.cleaning import clean, one_line
-from penstock.pipeline.parse.damage import Damaged
+from penstock.pipeline.parse.damage import Damaged, Sparing, refusal
 from penstock.pipeline.parse.manuscript import Manuscript
 from penstock.pipeline.parse.markup import (
     Attributes,
@@ -39,7 +40,7 @@ class _Book:
     epoch: datetime
 
 
-def write_xlsx(file: BinaryIO, manuscript: Manuscript) -> None:
+def write_xlsx(file: BinaryIO, manuscript: Manuscript, sparing: Sparing) -> None:
     """Write sheet after sheet."""
     with Archive(file, manuscript.limits) as archive:
         main = main_part(archive, "xl/workbook.xml")
@@ -48,19 +49,24 @@ def write_xlsx(file: BinaryIO, manuscript: Manuscript) -> None:
         if not sheets:
             raise Damaged("it has no sheets")
         book = _Book(
-            strings=_strings(archive, main, manuscript),
+            strings=_strings(archive, main, manuscript, sparing),
             dates=_date_styles(archive, main),
             epoch=datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30),
         )
         full = False
-        for name, place in sheets:
+        for number, (name, place) in enumerate(sheets, start=1):
             manuscript.begin_page()
             manuscript.heading(1, name)
-            with archive.open(place) as stream:
-                rows = _Rows(book, manuscript)
-                follow(stream, rows)
+            rows = _Rows(book, manuscript)
+            with sparing.part(f"Sheet {number}"):
+                if place not in archive:
+                    raise Damaged(f"sheet {number} is missing")
+                with archive.open(place) as stream:
+                    follow(stream, rows)
             full = full or rows.count > 0
             manuscript.write("\n")
+        if not full and sparing.damage is not None:
+            raise refusal(Media.XLSX, sparing.damage)
         if not full:
             raise Refused("The spreadsheet holds no filled cell.", code="ERR_NO_TEXT")
 
@@ -77,19 +83,17 @@ def _sheets(archive: Archive, main: str) -> tuple[list[tuple[str, str]], bool]:
         elif name == "x:sheet":
             kind, place = named.get(attributes.get("r:id", ""), ("", ""))
             if kind == "worksheet":
-                if place not in archive:
-                    raise Damaged(f"sheet {len(found) + 1} is missing")
                 found.append((attributes.get("name", ""), place))
 
     each_element(archive, main, take)
     return found, since_1904
 
 
-def _strings(archive: Archive, main: str, manuscript: Manuscript) -> list[str]:
+def _strings(archive: Archive, main: str, manuscript: Manuscript, sparing: Sparing) -> list[str]:
     for kind, place in relations(archive, main).values():
         if kind == "sharedStrings" and place in archive:
             shared = _Strings(manuscript.limits.text_bytes)
-            with archive.open(place) as stream:
+            with sparing.part("The texts its cells share"), archive.open(place) as stream:
                 follow(stream, shared)
             return shared.found
     return []
