@@ -343,6 +343,43 @@ def test_a_row_written_by_hand_becomes_a_document(desk: Desk) -> None:
     assert desk.states() == {"raw.md": "ingested"}
 
 
+RAW_ROWS = {
+    "file": ("ingest", {"file_path": "/nowhere/at/all.md"}, "ERR_FILE_NOT_FOUND"),
+    "library": (
+        "ingest",
+        {"library_name": "x", "library_version": "1", "source_path": "/nowhere/at/all.md"},
+        "ERR_FILE_NOT_FOUND",
+    ),
+    "folder": ("scan", {"folder_path": "/nowhere/at/all"}, "ERR_FOLDER_NOT_FOUND"),
+    "project": ("ingest", {"project_root": "/nowhere/at/all"}, "ERR_FOLDER_NOT_FOUND"),
+    "rename": ("update", {"old_path": "/nowhere/a.md", "new_path": "/nowhere/b.md"}, "ERR_DOCUMENT_UNKNOWN"),
+    "content": ("ingest", {"contents": "a wrong key"}, "ERR_PAYLOAD_INVALID"),
+}
+"""Rows about nothing that is there, and how each ends."""
+
+
+def test_rows_written_by_hand_about_nothing_end_with_a_reason(desk: Desk) -> None:
+    """They have no document to tell it; the job says it, in its row and to whoever asks for its status."""
+    plant, now = desk.papers.plant, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    for item_type, (op, payload, _) in RAW_ROWS.items():
+        plant.execute(
+            "INSERT INTO unified_queue (queue_id, item_type, op, tenant_id, collection, priority, status,"
+            " created_at, updated_at, idempotency_key, payload_json)"
+            " VALUES (?, ?, ?, 'local', ?, 5, 'pending', ?, ?, ?, ?)",
+            f"nothing-{item_type}", item_type, op, desk.collection, now, now,
+            f"{item_type}:{desk.collection}:fedcba9876543210", json.dumps(payload),
+        )  # fmt: skip
+    desk.wait_until_idle()
+
+    ends = {item_type: desk.ended(f"nothing-{item_type}") for item_type in RAW_ROWS}
+    assert ends == {item_type: ("failed", code) for item_type, (_, _, code) in RAW_ROWS.items()}
+    told = json.loads(desk.papers.run("ingest", "status", "--job", "nothing-file", "--json"))
+    assert (told["status"], told["error_code"], told["document_id"]) == ("failed", "ERR_FILE_NOT_FOUND", None)
+    assert told["error"]
+    assert told["suggestions"]
+    assert desk.states() == {}
+
+
 def test_stages_can_be_read_by_their_documented_names(desk: Desk) -> None:
     """parse_jobs and ingest_jobs show each step of a document with its state."""
     desk.ingest(desk.write("cats.md", CATS + "Stages.\n"))
