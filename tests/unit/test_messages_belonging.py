@@ -12,6 +12,7 @@ from penstock.model.messages import Refusal
 from penstock.model.options import Options, Origin, options_of
 from penstock.model.payloads import File
 from penstock.model.provenance import Provenance, provenance_of
+from penstock.model.spans import Trace, trace_of
 from tests.support.messages import QUEUE, SUBMITTED, WORKER
 
 ACME = WorkspaceId("acme-workspace")
@@ -135,6 +136,14 @@ def test_a_job_without_a_collection_takes_the_one_whose_folder_holds_the_file(
 def test_a_message_that_belongs_nowhere_is_refused(change: dict[str, Any], code: str) -> None:
     """Unknown collections, foreign folders and foreign tenants' objects."""
     assert refusal_of(QUEUE | change).code == code
+
+
+def test_a_span_continues_the_trace_of_its_message() -> None:
+    """The job's metadata holds it where spans look for it, whichever shape the message had."""
+    for fields in (WORKER | {"filepath": "/srv/policies/a.pdf"}, QUEUE | {"trace_id": WORKER["trace_id"]}):
+        trace = trace_of(json.dumps(dict(job_of(fields).metadata)))
+
+        assert trace == Trace(WORKER["trace_id"], fields.get("span_id"))
 
 
 def test_a_file_in_nobodys_folder_needs_a_default() -> None:

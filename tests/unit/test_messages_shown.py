@@ -243,6 +243,9 @@ def test_the_hash_shows_the_submitters_own_time_and_name() -> None:
         "",
         "[1]",
         '{"message": 3}',
+        '{"trace_id": 7}',
+        '{"message": {"submitted_at": 1e999, "retry_count": -1}}',
+        '{"message": {"submitted_at": ' + "9" * 400 + "}}",
         '{"message": {"submitted_at": "x", "retry_count": true, "extra": 1}}',
     ],
 )

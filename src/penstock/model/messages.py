@@ -25,11 +25,11 @@ from penstock.model.instants import UNSET, instant_of
 from penstock.model.jobs import JOB_ID, NAME_LENGTH_MAX, PRIORITY_NAMES, JobId, TenantId, priority_of
 from penstock.model.message_fields import Fields, invalid
 from penstock.model.payloads import check_path
+from penstock.model.provenance import RETRIES_MAX
 from penstock.model.strict_json import object_of
 
 VERSION = 1
 """The only version of the message there is; the page names none, so a message may leave it out."""
-RETRIES_MAX = 100
 _NAME_BYTES_MAX = 255
 _TYPE = re.compile(r"[\w][\w.+/ -]{0,99}")
 _EXPIRY = ":ttl"

@@ -1,4 +1,4 @@
-"""What a message said beyond its job, kept in the job's metadata under `message`.
+"""What a message said beyond its job, kept in the job's metadata under `message`; its trace stands beside it.
 
 The job hash shows it, spans continue its trace, and what we do not understand is kept for whoever does.
 Reading is lenient, as with options: a row written by hand may say nothing of it, or something else.
@@ -9,6 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from penstock.model.jobs import TIME_MAX
+
+RETRIES_MAX = 100
+"""Of the retries a message may say were spent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +44,13 @@ class Provenance:
                 "submitted_by",
                 "retry_count",
                 "reindex",
-                "trace_id",
-                "span_id",
             )
             if (value := getattr(self, name))
         }
         if self.extra:
             told["extra"] = dict(self.extra)
-        return {"message": told} if told else {}
+        trace = {name: value for name in ("trace_id", "span_id") if (value := getattr(self, name))}
+        return {"message": told, **trace} if told else dict(trace)
 
 
 NOTHING_TOLD = Provenance()
@@ -54,20 +59,25 @@ NOTHING_TOLD = Provenance()
 
 def provenance_of(metadata: Mapping[str, object] | str) -> Provenance:
     """What a job's metadata says of its message; what is not there, or of another kind, is left open."""
-    told = _object(_read(metadata).get("message"))
-    if not told:
+    whole = _read(metadata)
+    told = _object(whole.get("message"))
+    if not told and "trace_id" not in whole:
         return NOTHING_TOLD
     at, retries = told.get("submitted_at"), told.get("retry_count")
     return Provenance(
         filename=_text(told.get("filename")),
-        submitted_at=float(at) if isinstance(at, int | float) and not isinstance(at, bool) else None,
+        submitted_at=float(at) if _is_within(at, TIME_MAX) else None,
         submitted_by=_text(told.get("submitted_by")),
-        retry_count=retries if isinstance(retries, int) and not isinstance(retries, bool) else 0,
+        retry_count=int(retries) if isinstance(retries, int) and _is_within(retries, RETRIES_MAX) else 0,
         reindex=told.get("reindex") is True,
-        trace_id=_text(told.get("trace_id")),
-        span_id=_text(told.get("span_id")),
+        trace_id=_text(whole.get("trace_id")),
+        span_id=_text(whole.get("span_id")),
         extra=_object(told.get("extra")),
     )
+
+
+def _is_within(value: object, most: float) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _read(metadata: Mapping[str, object] | str) -> Mapping[str, object]:
