@@ -16,7 +16,7 @@ from penstock.model.jobs import Job, JobId, Lease
 from penstock.model.outcomes import DONE, RELEASE, Failed, Outcome, Park, Retry
 from penstock.model.rules import Rules
 from penstock.ports.telemetry import SILENT
-from tests.contract.steps import DEAD_AFTER, LEASE, claim_one, submit
+from tests.contract.steps import DEAD_AFTER, LEASE, W2, claim_one, submit
 from tests.support.clock import FakeClock
 from tests.support.jobs import a_delete, a_job
 from tests.support.leases import a_lease
@@ -174,6 +174,39 @@ async def test_rescued_jobs_are_moved_and_retried(
     assert numbers.value("reaper_jobs_moved_total") == 1
     assert numbers.by_queue("jobs_retried_total") == {"normal": 1}
     assert sum(numbers.by_reason().values()) == 1
+
+
+@pytest.mark.parametrize("outcome", [DONE, Failed(WRONG), Retry(TIRED)])
+async def test_an_end_whose_answer_was_lost_is_counted_once(
+    store: SqliteStore, counting: Counting, outcome: Outcome
+) -> None:
+    """The first settle was accepted and its answer lost; the second one is refused."""
+    await submit(store.queue, a_job())
+    lease = await claim_one(store.queue)
+    await store.queue.settle([(lease, outcome)])
+    kept = await store.queue.settle([(lease, outcome)])
+    counting.teller.settled([(lease, outcome)], kept, unclear=True)
+
+    numbers = await counting.numbers()
+
+    assert kept == [False]
+    counted = ("jobs_completed_total", "jobs_dead_letter_total", "jobs_retried_total")
+    assert sum(sum(numbers.by_queue(name).values()) for name in counted) == 1
+
+
+async def test_an_end_that_was_another_attempts_is_not_counted(
+    store: SqliteStore, counting: Counting, clock: FakeClock
+) -> None:
+    """The store was away until the lease had run out; the job was done by the next attempt."""
+    await submit(store.queue, a_job())
+    lease = await claim_one(store.queue)
+    clock.advance(LEASE + DEAD_AFTER + 1)
+    await store.queue.rescue()
+    kept = await store.queue.settle([(lease, DONE)])
+    await store.queue.settle([(await claim_one(store.queue, W2), DONE)])
+    counting.teller.settled([(lease, DONE)], kept, unclear=True)
+
+    assert (await counting.numbers()).by_queue("jobs_completed_total") == {}
 
 
 async def test_a_store_that_is_away_puts_the_question_off(store: SqliteStore, clock: FakeClock) -> None:

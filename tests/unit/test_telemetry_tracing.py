@@ -2,11 +2,13 @@
 
 import json
 import logging
+import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -184,3 +186,33 @@ def test_what_is_switched_off_is_not_imported() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
     assert ran.stdout.strip() == "[]"
+
+
+def test_tracing_without_its_packages_is_refused_at_the_start(tmp_path: Path) -> None:
+    """With the words to type; no worker is started first."""
+    code = (
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'opentelemetry': raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "from penstock.doors.cli import main\n"
+        "sys.argv = ['penstock', 'worker']\n"
+        "sys.exit(main())"
+    )
+    chosen = {
+        "PENSTOCK_DATA": str(tmp_path / "data"),
+        "PENSTOCK_OBSERVABILITY_TRACING_ENABLED": "true",
+        "PENSTOCK_OBSERVABILITY_TRACING_ENDPOINT": "127.0.0.1:4318",
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **chosen},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ran.returncode == 3
+    assert "pip install 'penstock[tracing]'" in ran.stderr

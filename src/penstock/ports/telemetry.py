@@ -28,8 +28,13 @@ class Telemetry(Protocol):
         """It is over after so long; None means that its lease was lost."""
         ...
 
-    def settled(self, ends: Sequence[tuple[Lease, Outcome]], kept: Sequence[bool]) -> None:
-        """The queue has spoken: what is kept counts."""
+    def settled(
+        self, ends: Sequence[tuple[Lease, Outcome]], kept: Sequence[bool], *, unclear: bool = False
+    ) -> None:
+        """The queue has spoken: what is kept counts.
+
+        Unclear says that an earlier call failed on its way: what it settled is refused by the later one.
+        """
         ...
 
     def rescued(self, job_ids: Sequence[JobId]) -> None:
@@ -46,7 +51,9 @@ class Silent:
 
     def began(self, lease: Lease) -> None: ...
     def ended(self, lease: Lease, outcome: Outcome | None, seconds: float) -> None: ...
-    def settled(self, ends: Sequence[tuple[Lease, Outcome]], kept: Sequence[bool]) -> None: ...
+    def settled(
+        self, ends: Sequence[tuple[Lease, Outcome]], kept: Sequence[bool], *, unclear: bool = False
+    ) -> None: ...
     def rescued(self, job_ids: Sequence[JobId]) -> None: ...
     def left_alone(self, until: float) -> None: ...
 

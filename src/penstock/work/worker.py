@@ -315,7 +315,7 @@ class Worker:
 
     async def _settle(self, ends: list[tuple[Lease, Outcome]]) -> None:
         """Settle, again and again while the store is away: the result of work done must not be lost."""
-        pause = 0.05
+        pause, unclear = 0.05, False
         try:
             while True:
                 try:
@@ -323,10 +323,10 @@ class Worker:
                 except (Unavailable, Exhausted) as fault:
                     log.warning("cannot settle yet: %s", fault.message, extra={"worker_id": self.id})
                     await asyncio.sleep(jittered_around(pause))
-                    pause = min(pause * 2, SETTLE_PAUSE_MAX)
+                    pause, unclear = min(pause * 2, SETTLE_PAUSE_MAX), True
                 else:
                     break
-            self._telemetry.settled(ends, kept)
+            self._telemetry.settled(ends, kept, unclear=unclear)
             if not all(isinstance(outcome, Done) for _, outcome in ends):
                 self.news()
         except Exception as error:

@@ -61,6 +61,8 @@ class _Undecided(NamedTuple):
     outcome: Outcome | None
     at: float
     """When it was known here: what befell the job later is another attempt's."""
+    attempt: int | None = None
+    """Where it is unclear whether the queue accepted the end: the attempt that made it."""
 
 
 class Teller:
@@ -98,13 +100,17 @@ class Teller:
             numbers[start + SECONDS] += seconds
             numbers[start + BUCKET + bisect_left(BUCKETS, seconds)] += 1
 
-    def settled(self, ends: Sequence[tuple[Lease, Outcome]], kept: Sequence[bool]) -> None:
+    def settled(
+        self, ends: Sequence[tuple[Lease, Outcome]], kept: Sequence[bool], *, unclear: bool = False
+    ) -> None:
         """Count what was accepted, and keep for later what only the desk can tell."""
         if self._board is None:
             return
         done: Counter[int] = Counter()
         for (lease, outcome), held in zip(ends, kept, strict=True):
             if not held:
+                if unclear:
+                    self._ask(lease.job_id, outcome, lease.attempt)
                 continue
             if isinstance(outcome, Done):
                 done[PRIORITY_MAX if lease.op is _DELETE else lease.priority] += 1
@@ -146,8 +152,8 @@ class Teller:
     def _start(self, lease: Lease) -> int:
         return self._starts[PRIORITY_MAX if lease.op is _DELETE else lease.priority]
 
-    def _ask(self, job_id: JobId, outcome: Outcome | None) -> None:
-        self._undecided.append(_Undecided(job_id, outcome, self._clock.now()))
+    def _ask(self, job_id: JobId, outcome: Outcome | None, attempt: int | None = None) -> None:
+        self._undecided.append(_Undecided(job_id, outcome, self._clock.now(), attempt))
         self._asked.set()
 
     async def _decide(self) -> None:
@@ -165,9 +171,13 @@ class Teller:
     def _judge(self, job: Job, end: _Undecided) -> None:
         """Did it end the job? A failed job stays as it is, so a late look is as good as an early one."""
         outcome = end.outcome
+        if end.attempt is not None and not _was_accepted(job, end.attempt, outcome):
+            return
         rank = PRIORITY_MAX if job.op is Operation.DELETE else job.priority
         if job.state is State.FAILED and (job.finished_at or 0.0) <= end.at:
             self._failed(rank, _reason_of_end(job, outcome), DEAD)
+        elif isinstance(outcome, Done):
+            self._numbers[self._starts[rank] + COMPLETED] += 1
         elif isinstance(outcome, Retry):
             self._failed(rank, reason_of(outcome.error), RETRIED)
         elif outcome is None and job.retry_count:  # claimed ahead, it went back free
@@ -179,10 +189,18 @@ class Teller:
         self._numbers[start + verdict] += 1
 
 
+def _was_accepted(job: Job, attempt: int, outcome: Outcome | None) -> bool:
+    """Is the job where this end would have brought it? Nobody else can have, unless a retry was spent."""
+    if isinstance(outcome, Done | Failed):
+        wanted = State.DONE if isinstance(outcome, Done) else State.FAILED
+        return job.state is wanted and job.retry_count == attempt - 1
+    return isinstance(outcome, Retry) and job.retry_count == attempt
+
+
 def _reason_of_end(job: Job, outcome: Outcome | None) -> Reason:
     """The attempt's own error says more than the code that is kept, unless another one ended the job."""
     kept = None if job.error is None else job.error.code
-    if isinstance(outcome, Retry | Park) and outcome.error.code == kept:
+    if isinstance(outcome, Failed | Retry | Park) and outcome.error.code == kept:
         return reason_of(outcome.error)
     return Reason.CRASH if job.error is None else reason_of(job.error)
 
