@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.doors.cli.output import talk
+
 if TYPE_CHECKING:
     from penstock.settings import Settings
 
@@ -28,6 +30,9 @@ class Given:
         """The checked configuration: file, environment, these options, then a command's own flags."""
         from penstock.settings import load
 
+        if self.config is not None and not Path(self.config).exists():
+            # Allowed, but a mistyped name should not look like a file that says nothing.
+            talk(f"note: {self.config} is not there; defaults and the environment are in force")
         named = os.environ.get(CONFIG) or None if self.config is None else self.config
         mine = {"data": self.data, "observability.log_level": self.log_level}
         return load(None if named is None else Path(named), os.environ, {**mine, **(flags or {})})

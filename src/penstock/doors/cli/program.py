@@ -33,8 +33,9 @@ COMMANDS = {
 
 EXAMPLES = (
     "penstock worker",
-    'penstock queue submit --type file --payload \'{"file_path": "/data/a.pdf"}\'',
-    "penstock queue status --watch",
+    "penstock collection create notes",
+    "penstock ingest submit --rag notes --path report.pdf --wait",
+    "penstock ask 'what does the report say?' --rag notes",
 )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TOP_MAX = 100
 NEAREST = "Not found in your documents; these are the nearest passages, and none seems to speak of it."
 NOTHING = "Not found in your documents."
-WEAK = "The evidence is weak: none of these may be what you look for."
+WEAK = "The evidence is weak: perhaps none of these is what you look for."
 
 
 @verb(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,10 +57,20 @@ def supervise(settings: Settings, handlers: str | None = None, *, produces: bool
     processes = "1 process" if settings.worker.count == 1 else f"{settings.worker.count} processes"
     talk(f"working on {settings.data} with {processes}; Ctrl-C finishes what runs and leaves the rest queued")
     where = "" if settings.data == Path("data") else f" --data {shlex.quote(str(settings.data))}"
-    talk("in another terminal:")
+    called = _called()
+    talk("in another terminal, in this folder:")
     if handlers is None:
-        talk(f'  penstock ask{where} "what happens to a job when its worker dies?"')
-        talk(f"  penstock ingest submit{where} --rag NAME --path FILE_OR_FOLDER --wait")
-        talk(f"  penstock collection list{where}")
-    talk(f"  penstock queue status{where} --watch")
+        talk(f'  {called} ask{where} "what happens to a job when its worker dies?"')
+        talk(f"  {called} ingest submit{where} --rag NAME --path FILE_OR_FOLDER --wait")
+        talk(f"  {called} collection list{where}")
+    talk(f"  {called} queue status{where} --watch")
     return run_supervisor(settings, handlers=handlers, produces=produces)
+
+
+def _called() -> str:
+    """The program as it can be called from here: by its bare name only where a shell finds it so."""
+    name, path = "penstock", Path(sys.argv[0])
+    found = shutil.which(name)
+    if path.name != name or not path.is_file() or (found is not None and path.samefile(found)):
+        return name
+    return shlex.quote(str(path))

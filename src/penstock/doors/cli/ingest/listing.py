@@ -78,7 +78,11 @@ def list_documents(
             next_after=last if more else None,
         )
 
-    _print(given, with_store(given, work))
+    _print(
+        given,
+        with_store(given, work),
+        none="no documents" if state is None else f"no document in state {state}",
+    )
 
 
 def document_facts(document: Document, collection: str) -> DocumentFacts:
@@ -102,13 +106,13 @@ def document_facts(document: Document, collection: str) -> DocumentFacts:
     )
 
 
-def _print(given: Given, page: DocumentList) -> None:
+def _print(given: Given, page: DocumentList, *, none: str) -> None:
     documents = page["documents"]
     if given.as_json:
         output.document(page)
         return
     if not documents:
-        output.talk("there is no such document")
+        output.talk(none)
     elif output.on_terminal():
         from penstock.doors.cli.ingest import pictures
 

@@ -6,11 +6,11 @@ import json
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
-from penstock.doors.cli.ingest.following import PARENTS
+from penstock.doors.cli.ingest.following import PARENTS, UNDER_WAY
 from penstock.doors.cli.ingest.shapes import BatchFacts, StatusRecord
 from penstock.doors.cli.ingest.waiting import failed_facts
 from penstock.doors.cli.session import known
-from penstock.doors.cli.words import about
+from penstock.doors.cli.words import about, plural
 from penstock.model.catalogue import LOCAL_WORKSPACE, Document, Stage
 from penstock.model.jobs import BatchId, Job
 from penstock.model.records import WORDS, Yield, status_record
@@ -34,13 +34,14 @@ async def record_of(store: Store, job_id: str) -> StatusRecord:
         made=await _yield(store, job, document),
         stages=stages,
     )
+    batch = await _batch(store, job)
     ours = {
         "suggestions": [] if job.error is None else list(job.error.suggestions),
         "document_id": None if document is None else document.id,
         "document_state": None if document is None else document.state.value,
-        "batch": await _batch(store, job),
+        "batch": batch,
         "found": await _found(store, job),
-        "why": explain(await store.desk.standing(job.id)),
+        "why": _children_under_way(job, batch) or explain(await store.desk.standing(job.id)),
     }
     return cast(StatusRecord, told | ours)
 
@@ -77,6 +78,14 @@ async def _batch(store: Store, job: Job) -> BatchFacts | None:
     )
 
 
+def _children_under_way(job: Job, batch: BatchFacts | None) -> str | None:
+    """Why a parent that is done is not through; none if it is, or never was one."""
+    if batch is None or job.state is not State.DONE or batch["state"] not in UNDER_WAY:
+        return None
+    left = batch["total"] - batch["done"] - batch["failed"]
+    return f"It has been looked through; {left:,} of {plural(batch['total'], 'file')} still to do."
+
+
 async def _found(store: Store, job: Job) -> object:
     """What a folder's look found, as it was kept."""
     report = await store.catalogue.report(job.id) if job.item_type in PARENTS else None
@@ -88,4 +97,4 @@ def has_ended(record: StatusRecord) -> bool:
     batch = record["batch"]
     if record["status"] not in {WORDS[state] for state in ENDED}:
         return False
-    return record["status"] == "failed" or batch is None or batch["state"] not in ("open", "running")
+    return record["status"] == "failed" or batch is None or batch["state"] not in UNDER_WAY

@@ -168,7 +168,8 @@ class _Submit:
         outlook = Outlook(total=len(jobs), done=0, failed=0, is_over=False)
         if self._given.as_json:
             self._print(facts_of(outlook, "interrupted"))
-        output.talk(f"interrupted; {plural(len(jobs), 'job')} stay queued or run on, to follow:")
+        stay = "stays queued or runs" if len(jobs) == 1 else "stay queued or run"
+        output.talk(f"interrupted; {plural(len(jobs), 'job')} {stay} on; {_to_follow(len(jobs))}:")
         output.talk(f"  penstock ingest status --job {jobs[0]} --follow")
         return Exit.INTERRUPTED
 
@@ -323,5 +324,9 @@ def _print_ids(admitted: Sequence[Admitted]) -> None:
 def _tell_next(items: Sequence[ItemFacts]) -> None:
     hows = {item["how"] for item in items}
     joined = "" if hows == {"created"} else "; some joined a job that was waiting already"
-    output.talk(f"{plural(len(items), 'job')} submitted{joined}; to follow:")
+    output.talk(f"{plural(len(items), 'job')} submitted{joined}; {_to_follow(len(items))}:")
     output.talk(f"  penstock ingest status --job {items[0]['job_id']} --follow")
+
+
+def _to_follow(jobs: int) -> str:
+    return "to follow it" if jobs == 1 else "to follow the first"

@@ -114,12 +114,14 @@ def tell_failure(each: FailedFacts) -> None:
 
 
 def _sum(found: WaitFacts) -> str:
+    if found["end"] == "ended" and not found["total"]:
+        return "nothing to do: no file there is new or changed"
     left = found["total"] - found["done"] - found["failed"]
     parts = [f"{found['done']:,} done", f"{found['failed']:,} failed"]
     if left or found["end"] != "ended":
         parts.append(f"{left:,} not ended")
     words = {"timeout": "the time is over: ", "interrupted": "interrupted: "}.get(found["end"], "")
-    tail = "; what is not ended stays queued" if words else ""
+    tail = "; what is not ended stays queued, see: penstock queue status" if words else ""
     return f"{words}{', '.join(parts)} of {plural(found['total'], 'job')}{tail}"
 
 
