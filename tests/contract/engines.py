@@ -1,24 +1,32 @@
 """The engines the contract suite runs on, one line each; a new engine joins by its line."""
 
+import contextlib
+import os
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pytest
 
-from penstock.engines.sqlite import open_sqlite
+from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.model.errors import Fault
+from penstock.model.events import LoggedEvent
 from penstock.model.jobs import JobId
 from penstock.model.rules import Rules
 from penstock.ports.batches import Batches
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
-from penstock.ports.database import Database
+from penstock.ports.database import Database, Transaction
 from penstock.ports.desk import Desk
 from penstock.ports.index import Index
 from penstock.ports.queue import Queue
+from penstock.work.booked import BookedQueue
+from penstock.work.booked_desk import BookedDesk
 from tests.contract.redis_store import open_redis_store, spoil_redis
+
+T = TypeVar("T")
 
 
 class Store(Database, Protocol):
@@ -42,6 +50,47 @@ class Store(Database, Protocol):
     def abandon(self) -> None:
         """Drop everything at once, as a crash would."""
         ...
+
+
+class Closing(Protocol):
+    """What an engine outside is let go by."""
+
+    async def close(self) -> None: ...
+    def abandon(self) -> None: ...
+
+
+class BookedStore:
+    """A database that books jobs, and an engine outside that hands them out."""
+
+    def __init__(self, book: SqliteStore, queue: Queue, desk: Desk, engine: Closing) -> None:
+        self._book = book
+        self._engine = engine
+        self.queue = BookedQueue(book.ledger, queue, desk)
+        self.desk = BookedDesk(book.desk, desk, self.queue.relay)
+        self.batches = book.batches
+        self.catalogue = book.catalogue
+        self.index = book.index
+
+    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
+        """Write, and bring the messages over, as a relay would a moment later."""
+        written = await self._book.write(work, timeout=timeout)
+        with contextlib.suppress(Fault, RuntimeError):  # the next one brings them over
+            await self.queue.relay.send()
+        return written
+
+    async def events_after(self, user: str, seq: int, *, limit: int = 1000) -> list[LoggedEvent]:
+        return await self._book.events_after(user, seq, limit=limit)
+
+    async def forget_events(self, before: float, *, limit: int = 1000) -> int:
+        return await self._book.forget_events(before, limit=limit)
+
+    async def close(self) -> None:
+        await self._engine.close()
+        await self._book.close()
+
+    def abandon(self) -> None:
+        self._engine.abandon()
+        self._book.abandon()
 
 
 class Opener(Protocol):
@@ -75,10 +124,19 @@ def spoil_sqlite(folder: Path, job: JobId, payload_json: str) -> None:
     assert changed.rowcount == 1
 
 
+async def open_booked_store(folder: Path, rules: Rules, clock: Clock) -> Store:
+    """The database keeps the book, and a second one hands the jobs out."""
+    book = await open_sqlite(folder, rules=rules, clock=clock, booked=True)
+    engine = await open_sqlite(folder / "engine", rules=rules, clock=clock)
+    return BookedStore(book, engine.queue, engine.desk, engine)
+
+
 ENGINES: dict[str, Engine] = {
     "sqlite": Engine(open_sqlite_store, spoil_sqlite),
     "redis": Engine(open_redis_store, spoil_redis, holds_database=False),
 }
+if os.environ.get("PENSTOCK_SWEEP") == "1":  # what it adds is tested by itself in tests/unit/test_booked.py
+    ENGINES["booked"] = Engine(open_booked_store, spoil_sqlite)
 
 
 class Home:

@@ -19,6 +19,10 @@ class Access(Protocol):
     def rules(self) -> Rules: ...
     @property
     def clock(self) -> Clock: ...
+    @property
+    def booked(self) -> bool:
+        """Jobs are handed out by an engine outside, which must hear of each."""
+        ...
 
     async def change(
         self,

@@ -78,7 +78,7 @@ def claim(db: sqlite3.Connection, asked: Claim) -> Taken:
         if state.rank is None:
             return Taken([], {})
         if state.one_lane:
-            return _take(db, _first_of_lane(db, state, asked), asked)
+            return take(db, _first_of_lane(db, state, asked), asked)
     return claim_by_rule(db, asked, claims=state.claims)
 
 
@@ -88,11 +88,11 @@ def claim_by_rule(db: sqlite3.Connection, asked: Claim, *, claims: int) -> Taken
     if closed.everything:
         return Taken([], {})
     if asked.idle and (suspect := find_suspect(db, closed)) is not None:
-        return _take(db, [suspect], asked, alone=True)
+        return take(db, [suspect], asked, alone=True)
     picker = Picker(db, closed, asked.limit, claims=claims, every=asked.rules.longest_waiting_every)
     rows = list(picker.pick(asked.limit))
     picker.remember()
-    taken = _take(db, rows, asked)
+    taken = take(db, rows, asked)
     taken.more = picker.parked >= PARKED_MAX
     return taken
 
@@ -127,7 +127,8 @@ def _first_of_lane(db: sqlite3.Connection, state: _State, asked: Claim) -> list[
     return rows
 
 
-def _take(db: sqlite3.Connection, rows: list[Row], asked: Claim, *, alone: bool = False) -> Taken:
+def take(db: sqlite3.Connection, rows: list[Row], asked: Claim, *, alone: bool = False) -> Taken:
+    """Lease rows that were chosen."""
     if not rows:
         return Taken([], {})
     rules, now = asked.rules, asked.now

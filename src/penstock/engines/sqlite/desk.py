@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from penstock.engines.sqlite import claiming, listing, minding, submitting
 from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.outbox import accept
 from penstock.engines.sqlite.rows import batch_of, job_of, worker_of
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, seconds
@@ -77,7 +78,8 @@ class SqliteDesk:
         def work(db: sqlite3.Connection) -> list[Receipt]:
             self._store.announce()
             again = [_again(_known(db, job_id)) for job_id in job_ids]
-            return submitting.submit(db, submitting.entries_of(again, self._rules), self._clock.now())
+            entries = submitting.entries_of(again, self._rules)
+            return accept(db, entries, self._clock.now(), booked=self._store.booked)
 
         return await self._store.change(work) if job_ids else []
 

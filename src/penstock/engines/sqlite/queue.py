@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from penstock.engines.sqlite import claiming, minding, settling, submitting
 from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.claiming import Claim, Leased, Taken
+from penstock.engines.sqlite.outbox import accept
 from penstock.engines.sqlite.rows import leases_of
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
@@ -42,7 +43,7 @@ class SqliteQueue:
         entries = submitting.entries_of(jobs, self._rules)
 
         def work(db: sqlite3.Connection) -> list[Receipt]:
-            receipts = submitting.submit(db, entries, self._clock.now(), batch)
+            receipts = accept(db, entries, self._clock.now(), batch, booked=self._store.booked)
             self._store.announce()
             return receipts
 

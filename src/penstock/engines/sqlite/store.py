@@ -18,6 +18,7 @@ from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.index import VECTORS_MAX, SqliteIndex
+from penstock.engines.sqlite.ledger import SqliteLedger
 from penstock.engines.sqlite.manifest import SqliteManifest
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.shortcut import Shortcut
@@ -52,7 +53,10 @@ class SqliteStore:
         busy_seconds: float,
         poll_seconds: float,
         vectors_max: int,
+        booked: bool = False,
     ) -> None:
+        self.booked = booked
+        """Jobs are handed out by an engine outside; see the ledger."""
         self.path = path
         self.rules = rules
         self.clock = clock
@@ -75,6 +79,7 @@ class SqliteStore:
         self._writer = Writer(writing, turns[1], str(path), self._committing, self._checkpointer.look)
         self._shortcut = Shortcut(opened(), turns[2])
         self.queue = SqliteQueue(self)
+        self.ledger = SqliteLedger(self, self.queue)
         self.desk = SqliteDesk(self)
         self.batches = self.desk
         self.catalogue = SqliteCatalogue(self)
@@ -87,7 +92,7 @@ class SqliteStore:
 
         def run(db: sqlite3.Connection) -> T:
             before = db.total_changes
-            result = work(SqliteTransaction(db, self.clock.now(), self.rules))
+            result = work(SqliteTransaction(db, self.clock.now(), self.rules, booked=self.booked))
             if db.total_changes != before:
                 self.announce()
             return result
@@ -203,6 +208,7 @@ async def open_sqlite(
     busy_seconds: float = 10.0,
     poll_seconds: float = 0.25,
     vectors_max: int = VECTORS_MAX,
+    booked: bool = False,
 ) -> SqliteStore:
     """Open (and make, and migrate) the database of a data folder."""
 
@@ -217,6 +223,7 @@ async def open_sqlite(
                 busy_seconds=busy_seconds,
                 poll_seconds=poll_seconds,
                 vectors_max=vectors_max,
+                booked=booked,
             )
         except sqlite3.Error as error:
             raise fault_of(error, str(path)) from error

@@ -9,6 +9,7 @@ from penstock.engines.sqlite import settling, submitting
 from penstock.engines.sqlite.debts import SqliteDebts
 from penstock.engines.sqlite.documents import SqliteDocuments
 from penstock.engines.sqlite.kept import SqliteKept
+from penstock.engines.sqlite.outbox import accept
 from penstock.engines.sqlite.shelves import SqliteShelves
 from penstock.engines.sqlite.stages import SqliteStages
 from penstock.engines.sqlite.statements import sql
@@ -24,17 +25,18 @@ from penstock.ports.codec import encode_event
 class SqliteTransaction:
     """The verbs of one transaction; lives only as long as the function runs."""
 
-    def __init__(self, db: sqlite3.Connection, now: float, rules: Rules) -> None:
+    def __init__(self, db: sqlite3.Connection, now: float, rules: Rules, *, booked: bool = False) -> None:
         self._db = db
         self._now = now
         self._rules = rules
+        self._booked = booked
 
     def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept jobs together with the caller's own changes."""
         entries = submitting.entries_of(jobs, self._rules)
         self._db.execute("SAVEPOINT submit")  # the caller may catch a refusal and go on
         try:
-            receipts = submitting.submit(self._db, entries, self._now, batch)
+            receipts = accept(self._db, entries, self._now, batch, booked=self._booked)
         except BaseException:
             self._db.execute("ROLLBACK TO submit")
             raise

@@ -1,0 +1,187 @@
+"""The ledger on SQLite: the documented table as a book of jobs that another engine hands out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.engines.sqlite import settling, submitting
+from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.claiming import Claim, Taken, take
+from penstock.engines.sqlite.picking import Row
+from penstock.engines.sqlite.queue import SqliteQueue
+from penstock.engines.sqlite.rows import leases_of
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso, iso_or_none, seconds_or_none
+from penstock.model.fingerprints import idempotency_key
+from penstock.model.jobs import (
+    BatchId,
+    Job,
+    JobId,
+    Lease,
+    NewJob,
+    Operation,
+    Progress,
+    Receipt,
+    Renewal,
+    TenantId,
+    WorkerId,
+)
+from penstock.model.outcomes import Outcome
+from penstock.model.payloads import ItemType
+from penstock.model.states import ENDED, SQL_STATUS, State
+from penstock.ports.codec import decode_payload
+from penstock.ports.ledger import Begun, Message, booked_id
+
+_COLUMNS = len(Row._fields)
+_ENTERED = (
+    *("id", "item_type", "op", "tenant", "collection", "priority", "payload", "max_retries", "branch"),
+    *("metadata", "document_id", "run_at", "replay_of", "delete_first"),
+)
+"""The columns of `ledger_unfinished`, by the names messages have for them."""
+
+
+class SqliteLedger:
+    """Entries are the queue's rows; only who may claim them is decided elsewhere."""
+
+    def __init__(self, store: Access, queue: SqliteQueue) -> None:
+        self._store = store
+        self._queue = queue
+        self._rules = store.rules
+        self._clock = store.clock
+
+    async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        """Enter all of them or none, with a message each."""
+        return await self._queue.submit(jobs, batch=batch)
+
+    async def messages(self, *, limit: int = 500) -> list[Message]:
+        """What the engine may not have heard of yet."""
+        rows = await self._store.look(lambda db: db.execute(sql("message_some"), (limit,)).fetchall())
+        return [Message(seq, _job_of(json.loads(text))) for seq, text in rows]
+
+    async def sent(self, messages: Sequence[Message]) -> None:
+        """The engine has them."""
+        numbers = json.dumps([message.seq for message in messages])
+        await self._store.change(lambda db: db.execute(sql("message_sent"), (numbers,)), durable=False)
+
+    async def begin(self, worker: WorkerId, leases: Sequence[Lease]) -> Begun:
+        """Open attempts."""
+        return await self._store.change(lambda db: self._begin(db, worker, leases)) if leases else Begun()
+
+    async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
+        """Book that attempts go on; says which are over and which were cancelled."""
+        return await self._queue.extend(leases)
+
+    async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
+        """End attempts; False where the token is no longer the entry's."""
+        return await self._queue.settle(ends)
+
+    async def progress(self, lease: Lease, progress: Progress) -> bool:
+        """Keep how far a running job is; False where the token is no longer the entry's."""
+        return await self._queue.progress(lease, progress)
+
+    async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
+        """A worker has gone: its attempts are over."""
+        return await self._queue.leave(worker, died=died)
+
+    async def follow(self, jobs: Sequence[Job]) -> None:
+        """Take over what the engine says of jobs it took back."""
+
+        def work(db: sqlite3.Connection) -> None:
+            for job in jobs:
+                db.execute(sql("ledger_follow"), _decided(job, iso(self._clock.now())))
+            submitting.clear_barriers(db, self._clock.now())
+
+        if jobs:
+            await self._store.change(work)
+
+    async def unfinished(self, after: JobId | None = None, *, limit: int = 500) -> list[Message]:
+        """Entries that have not ended, a page at a time."""
+        asked = (after or "", limit)
+        rows = await self._store.look(lambda db: db.execute(sql("ledger_unfinished"), asked).fetchall())
+        return [Message(0, _entered(row)) for row in rows]
+
+    async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
+        """Remove ended entries older than that."""
+        return await self._queue.prune(done_before=done_before, failed_before=failed_before, limit=limit)
+
+    def _begin(self, db: sqlite3.Connection, worker: WorkerId, leases: Sequence[Lease]) -> Begun:
+        asked = json.dumps([booked_id(lease.job_id) for lease in leases])
+        found = db.execute(sql("ledger_rows"), (asked,)).fetchall()
+        rows = {row[1]: row for row in found}
+        begun, wanted = Begun(), {}
+        for lease in leases:
+            job_id = booked_id(lease.job_id)
+            row = rows.get(job_id)
+            if job_id in wanted or row is None or row[_COLUMNS]:
+                begun.ended.append(lease)
+            elif row[_COLUMNS + 1]:
+                begun.early.append(lease)
+            else:
+                wanted[job_id] = (lease, Row._make(row[:_COLUMNS]))
+        taken = self._taken(db, worker, [row for _, row in wanted.values()])
+        read = leases_of(taken, worker)
+        settling.refuse(db, read.unfit, self._clock.now(), self._rules)
+        for mine in read.leases:
+            theirs = wanted[mine.job_id][0]
+            begun.held.append((theirs, mine._replace(until=theirs.until, alone=theirs.alone)))
+        begun.ended += [wanted[job_id][0] for job_id, _, _ in read.unfit]
+        begun.heirs = _heirs(db, begun.ended)
+        return begun
+
+    def _taken(self, db: sqlite3.Connection, worker: WorkerId, rows: list[Row]) -> Taken:
+        db.execute(sql("ledger_open"), (json.dumps([row.rowid for row in rows]),))
+        asked = Claim(worker=worker, limit=len(rows), idle=False, now=self._clock.now(), rules=self._rules)
+        return take(db, rows, asked)
+
+
+def _heirs(db: sqlite3.Connection, ended: Sequence[Lease]) -> list[NewJob]:
+    keys = {(idempotency_key(lease.collection, lease.payload), lease.tenant) for lease in ended}
+    asked = [{"key": key, "tenant": tenant} for key, tenant in keys]
+    rows = [row for where in asked for row in db.execute(sql("ledger_heir"), where)]
+    return [_entered(row) for row in rows]
+
+
+def _job_of(given: dict[str, Any]) -> NewJob:
+    return NewJob(
+        id=JobId(given["id"]),
+        payload=decode_payload(ItemType(given["item_type"]), given["payload"]),
+        op=Operation(given["op"]),
+        tenant=TenantId(given["tenant"]),
+        collection=given["collection"],
+        priority=given["priority"],
+        max_retries=given["max_retries"],
+        branch=given["branch"],
+        metadata=json.loads(given["metadata"]),
+        document_id=given["document_id"],
+        run_at=given["run_at"],
+        replay_of=None if given["replay_of"] is None else JobId(given["replay_of"]),
+        delete_first=bool(given["delete_first"]),
+    )
+
+
+def _entered(row: tuple[Any, ...]) -> NewJob:
+    given = dict(zip(_ENTERED, row, strict=True))
+    given |= {
+        "run_at": seconds_or_none(given["run_at"]),
+        "branch": given["branch"] or "main",
+        "metadata": given["metadata"] or "{}",
+    }
+    return _job_of(given)
+
+
+def _decided(job: Job, stamp: str) -> dict[str, object]:
+    over = job.state in ENDED
+    return {
+        "id": booked_id(job.id),
+        "status": SQL_STATUS[job.state if over else State.READY],
+        "now": stamp,
+        "finished": stamp if over else None,
+        "retry_count": job.retry_count,
+        "crashes": job.crashes,
+        "due": None if over else iso_or_none(job.run_at),
+        "code": job.error.code if job.error else None,
+        "message": job.error.message if job.error else None,
+    }

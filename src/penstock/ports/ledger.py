@@ -1,0 +1,106 @@
+"""The ledger: the database's own book of jobs, while another engine orders and leases them.
+
+A document, its job and its event must be written together, and only the database can do that. So with such
+an engine every job has an entry here, written first, and the engine is told afterwards. What a job may write
+is fenced by the entry's token, not by the engine's: the two need not agree on numbers.
+
+L1  An entry and its message to the engine are written together, and the message stays until `sent`.
+L2  Messages come out in the order they were written; one that is read twice is the same both times.
+L3  `begin` opens an attempt with a token higher than all before, hands out the entry's payload as it is now,
+    and tells which entries have ended and which must still wait for another of their subject.
+L4  An entry follows what the engine decided about a job whose worker is gone; one that has ended stays ended.
+L5  `unfinished` names every entry that has not ended, once, in pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from penstock.model.ids import new_job_id
+from penstock.model.jobs import BatchId, Job, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
+from penstock.model.outcomes import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A job the engine must hear of, and its place among the others."""
+
+    seq: int
+    job: NewJob
+
+
+_AGAIN = ":again:"
+
+
+def told_again(job: NewJob) -> NewJob:
+    """The same job under another id, for an engine that takes the first for ended or for another's."""
+    return replace(job, id=JobId(f"{booked_id(job.id)}{_AGAIN}{new_job_id()[-12:]}"))
+
+
+def booked_id(job_id: JobId) -> JobId:
+    """The id in the book of a job as the engine calls it."""
+    return JobId(job_id.partition(_AGAIN)[0])
+
+
+@dataclass(slots=True)
+class Begun:
+    """What became of the attempts an engine handed out; every one of them is named once."""
+
+    held: list[tuple[Lease, Lease]] = field(default_factory=list)
+    """The engine's lease, and the one to work with."""
+    ended: list[Lease] = field(default_factory=list)
+    """The job has ended, or was never here: the engine should forget it."""
+    early: list[Lease] = field(default_factory=list)
+    """Another job of its subject has not ended yet."""
+    heirs: list[NewJob] = field(default_factory=list)
+    """Jobs that wait under the key of one that has ended: the engine may think they were the same."""
+
+
+class Ledger(Protocol):
+    """What the queue beside it asks of the database."""
+
+    async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        """Enter all of them or none, with a message each (L1)."""
+        ...
+
+    async def messages(self, *, limit: int = 500) -> list[Message]:
+        """What the engine may not have heard of yet (L2)."""
+        ...
+
+    async def sent(self, messages: Sequence[Message]) -> None:
+        """The engine has them."""
+        ...
+
+    async def begin(self, worker: WorkerId, leases: Sequence[Lease]) -> Begun:
+        """Open attempts (L3)."""
+        ...
+
+    async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
+        """Book that attempts go on; says which are over and which were cancelled."""
+        ...
+
+    async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
+        """End attempts; False where the token is no longer the entry's."""
+        ...
+
+    async def progress(self, lease: Lease, progress: Progress) -> bool:
+        """Keep how far a running job is; False where the token is no longer the entry's."""
+        ...
+
+    async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
+        """A worker has gone: its attempts are over."""
+        ...
+
+    async def follow(self, jobs: Sequence[Job]) -> None:
+        """Take over what the engine says of jobs it took back (L4)."""
+        ...
+
+    async def unfinished(self, after: JobId | None = None, *, limit: int = 500) -> list[Message]:
+        """Entries that have not ended, a page at a time (L5); where one stands is of no meaning here."""
+        ...
+
+    async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
+        """Remove ended entries older than that."""
+        ...

@@ -1,0 +1,147 @@
+"""A queue whose jobs are booked in the database and handed out by another engine.
+
+The problem: a document and its job must be written together, which only the database can do, while order
+and leases live elsewhere, and either side may be away or come back with less than it had. The idea: the book
+comes first and decides. A submit is an entry and a message; the message reaches the engine afterwards, as
+often as it takes. An attempt the engine hands out begins with an entry in the book, whose token is the one
+every write of the job is fenced by; its end is booked before the engine hears of it. What the engine hands
+out though the book says it is over is dropped there. So a lost message, a repeated one, an engine that forgot
+everything or one that remembers too much cost time, never a job and never a second effect.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from penstock.model.errors import ErrorReport, Fault
+from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
+from penstock.model.outcomes import DONE, RELEASE, Outcome, Park
+from penstock.ports.desk import Desk
+from penstock.ports.ledger import Ledger, booked_id, told_again
+from penstock.ports.queue import Queue
+from penstock.work.relay import Relay
+
+log = logging.getLogger("penstock.booked")
+EARLY_SECONDS = 1.0
+"""How long a job waits that came before another of its subject has been booked as ended."""
+_EARLY = Park(
+    ErrorReport(code="ERR_STORE_BUSY", message="another job of its subject has not ended yet"), EARLY_SECONDS
+)
+
+
+class BookedQueue:
+    """The queue port over a ledger and an engine; leases carry the ledger's tokens."""
+
+    def __init__(self, ledger: Ledger, engine: Queue, desk: Desk) -> None:
+        self._ledger = ledger
+        self._engine = engine
+        self._desk = desk
+        self._relay = Relay(ledger, engine)
+        self._theirs: dict[tuple[JobId, int], Lease] = {}
+        """The engine's lease to each of ours."""
+        self._more = False
+        """A claim met jobs that are over: there may be others behind them."""
+
+    @property
+    def relay(self) -> Relay:
+        """What brings messages to the engine."""
+        return self._relay
+
+    async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        """Accept all of them or none; the engine hears of them at once, or when it is back."""
+        receipts = await self._ledger.submit(jobs, batch=batch)
+        try:
+            await self._relay.send()
+        except Fault as fault:
+            log.warning("jobs are booked, the queue hears of them later: %s", fault.message)
+        return receipts
+
+    async def claim(self, worker: WorkerId, limit: int, *, idle: bool = True) -> list[Lease]:
+        """Lease up to `limit` ready jobs."""
+        begun = await self._ledger.begin(worker, await self._engine.claim(worker, limit, idle=idle))
+        self._theirs |= {_of(mine): theirs for theirs, mine in begun.held}
+        held = [mine for _, mine in begun.held]
+        over: list[tuple[Lease, Outcome]] = [(lease, DONE) for lease in begun.ended]
+        early: list[tuple[Lease, Outcome]] = [(lease, _EARLY) for lease in begun.early]
+        if over or early:
+            await self._engine.settle(over + early)
+            self._more = True
+        if begun.heirs:
+            await self._engine.submit([told_again(job) for job in begun.heirs])
+            return held or await self.claim(worker, limit, idle=idle)
+        return held
+
+    async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
+        """Renew leases; one that either side no longer knows is lost, one that either cancelled is."""
+        known = [lease for lease in leases if _of(lease) in self._theirs]
+        renewals = await self._engine.extend([self._theirs[_of(lease)] for lease in known])
+        told = {_of(lease): renewal for lease, renewal in zip(known, renewals, strict=True)}
+        booked = await self._ledger.extend(leases)
+        return [_both(each, told.get(_of(lease))) for lease, each in zip(leases, booked, strict=True)]
+
+    async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
+        """End attempts in the book, then in the engine.
+
+        An end the book refuses is another's to make: the engine gets the job back, and drops it when it finds
+        it over.
+        """
+        kept = await self._ledger.settle(ends)
+        told = [
+            (self._theirs[_of(lease)], outcome if booked else RELEASE)
+            for (lease, outcome), booked in zip(ends, kept, strict=True)
+            if _of(lease) in self._theirs
+        ]
+        await self._engine.settle(told)
+        for lease, _ in ends:
+            self._theirs.pop(_of(lease), None)
+        return kept
+
+    async def progress(self, lease: Lease, progress: Progress) -> bool:
+        """Keep how far a running job is; False where the lease was lost."""
+        if not await self._ledger.progress(lease, progress):
+            return False
+        theirs = self._theirs.get(_of(lease))
+        return theirs is not None and await self._engine.progress(theirs, progress)
+
+    async def beat(self, worker: WorkerId, *, concurrency: int) -> None:
+        """Say that this worker process is alive and fetching."""
+        await self._engine.beat(worker, concurrency=concurrency)
+
+    async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
+        """Forget a worker and hand back what it still holds."""
+        await self._ledger.leave(worker, died=died)
+        return await self._engine.leave(worker, died=died)
+
+    async def rescue(self, *, certain: bool = False) -> list[JobId]:
+        """Take back jobs of dead workers and run-out leases; the book follows."""
+        rescued = await self._engine.rescue(certain=certain)
+        found = [await self._desk.find(job_id) for job_id in rescued]
+        await self._ledger.follow([job for job in found if job is not None])
+        return [booked_id(job_id) for job_id in rescued]
+
+    async def promote(self) -> float | None:
+        """Make due jobs ready; when the next one is due."""
+        return await self._engine.promote()
+
+    async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
+        """Remove ended jobs older than that, on both sides; how many went from the book."""
+        await self._engine.prune(done_before=done_before, failed_before=failed_before, limit=limit)
+        return await self._ledger.prune(done_before=done_before, failed_before=failed_before, limit=limit)
+
+    async def arrival(self, timeout: float) -> bool:
+        """Wait until there may be something new to claim."""
+        if self._more:
+            self._more = False
+            return True
+        return await self._engine.arrival(timeout)
+
+
+def _both(booked: Renewal, told: Renewal | None) -> Renewal:
+    held = booked.held and told is not None and told.held
+    code = booked.cancel_code or (None if told is None else told.cancel_code)
+    return Renewal(job_id=booked.job_id, held=held, cancel_code=code)
+
+
+def _of(lease: Lease) -> tuple[JobId, int]:
+    return lease.job_id, lease.token

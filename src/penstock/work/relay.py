@@ -1,0 +1,103 @@
+"""The relay: brings what was booked to the engine that hands jobs out, and finds what one side has lost.
+
+Messages are sent in their order and struck out afterwards; a crash between sends them twice, which a submit
+of the same id does not mind. Once in a while the whole book is compared: an entry that has not ended and that
+the engine does not know, because it came back empty or lost its tail, is told to it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+
+from penstock.model.errors import Fault
+from penstock.model.jobs import NewJob
+from penstock.model.states import ENDED, State
+from penstock.ports.desk import Desk
+from penstock.ports.ledger import Ledger, told_again
+from penstock.ports.queue import Queue
+from penstock.work.pace import jittered_around
+
+log = logging.getLogger("penstock.relay")
+LOOK_SECONDS = 0.5
+COMPARE_SECONDS = 30.0
+PORTION = 500
+
+
+class Relay:
+    """One in every process; several at once only send the same thing twice."""
+
+    def __init__(self, ledger: Ledger, engine: Queue) -> None:
+        self._ledger = ledger
+        self._engine = engine
+        self._sending = asyncio.Lock()
+        self._news = asyncio.Event()
+
+    def nudge(self) -> None:
+        """Something may have been booked."""
+        self._news.set()
+
+    async def run(self) -> None:
+        """Send what is there, look again soon."""
+        while True:
+            try:
+                await self.send()
+            except Fault as fault:
+                log.warning("the queue cannot be told of new jobs: %s", fault.message)
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(jittered_around(LOOK_SECONDS)):
+                    await self._news.wait()
+
+    async def send(self) -> int:
+        """Tell the engine everything it has not heard of; how many messages went."""
+        told = 0
+        async with self._sending:
+            while messages := await self._ledger.messages(limit=PORTION):
+                await self._engine.submit([message.job for message in messages])
+                await self._ledger.sent(messages)
+                told += len(messages)
+        return told
+
+
+class Comparer:
+    """Compares the book with the engine, page by page, now and then."""
+
+    def __init__(self, ledger: Ledger, engine: Queue, desk: Desk) -> None:
+        self._ledger = ledger
+        self._engine = engine
+        self._desk = desk
+
+    async def run(self) -> None:
+        """At once, and then every half minute or so."""
+        while True:
+            try:
+                if missing := await self.compare():
+                    log.warning("%d jobs were missing in the queue and were told to it again", missing)
+            except Fault as fault:
+                log.warning("book and queue cannot be compared: %s", fault.message)
+            await asyncio.sleep(jittered_around(COMPARE_SECONDS))
+
+    async def compare(self) -> int:
+        """Tell the engine every unfinished job it does not have; how many.
+
+        One it takes for ended, though the book does not, goes to it under another id. One that failed there
+        because its workers died is booked so.
+        """
+        missing, after = 0, None
+        while page := await self._ledger.unfinished(after, limit=PORTION):
+            after = page[-1].job.id
+            for entry in page:
+                missing += await self._told(entry.job)
+        return missing
+
+    async def _told(self, job: NewJob) -> bool:
+        there = await self._desk.find(job.id)
+        if there is None:
+            await self._engine.submit([job])
+        elif there.state is State.FAILED and there.id == job.id:
+            await self._ledger.follow([there])
+        elif there.state in ENDED:
+            await self._engine.submit([told_again(job)])
+        return there is None or there.state in ENDED

@@ -1,0 +1,265 @@
+"""Jobs booked in the database and handed out by another engine: what either side loses, the other mends.
+
+Both sides are real stores here; the engine is a second database, because the book must not care what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.model.errors import LeaseLost, Unavailable
+from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Receipt, WorkerId
+from penstock.model.outcomes import DONE
+from penstock.model.rules import Rules
+from penstock.model.states import State
+from penstock.work.booked import BookedQueue
+from penstock.work.relay import Comparer
+from tests.support.clock import FakeClock
+from tests.support.jobs import a_delete, a_job
+
+W1, W2 = WorkerId("w1"), WorkerId("w2")
+
+
+class Line:
+    """The way to the engine, which may be cut."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self.cut = False
+
+    async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        if self.cut:
+            raise Unavailable("the queue is away", code="ERR_STORE_UNAVAILABLE")
+        return await self._store.queue.submit(jobs, batch=batch)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store.queue, name)
+
+
+@dataclass(slots=True)
+class Pair:
+    """A book and an engine."""
+
+    folder: Path
+    clock: FakeClock
+    book: SqliteStore
+    engine: SqliteStore
+    line: Line
+
+    @property
+    def queue(self) -> BookedQueue:
+        return BookedQueue(self.book.ledger, self.line, self.engine.desk)  # type: ignore[arg-type]
+
+    async def compare(self) -> int:
+        return await Comparer(self.book.ledger, self.engine.queue, self.engine.desk).compare()
+
+    async def lose_the_engine(self) -> None:
+        """It comes back without a memory."""
+        await self.engine.close()
+        self.engine = await open_sqlite(self.folder / "another", rules=Rules(), clock=self.clock)
+        self.line = Line(self.engine)
+
+    async def state(self, job: JobId) -> State:
+        found = await self.book.desk.find(job)
+        assert found is not None
+        return found.state
+
+
+@pytest.fixture
+async def pair(tmp_path: Path) -> AsyncIterator[Pair]:
+    clock = FakeClock()
+    book = await open_sqlite(tmp_path / "book", rules=Rules(), clock=clock, booked=True)
+    engine = await open_sqlite(tmp_path / "engine", rules=Rules(), clock=clock)
+    made = Pair(tmp_path, clock, book, engine, Line(engine))
+    yield made
+    await made.engine.close()
+    await made.book.close()
+
+
+async def claim_one(queue: BookedQueue, worker: WorkerId = W1) -> Lease:
+    (lease,) = await queue.claim(worker, 10)
+    return lease
+
+
+async def test_a_job_is_accepted_while_the_engine_is_away(pair: Pair) -> None:
+    """It is booked, and the engine hears of it once it is back."""
+    queue, job = pair.queue, a_job()
+    pair.line.cut = True
+
+    await queue.submit([job])
+    assert await queue.claim(W1, 10) == []
+    pair.line.cut = False
+    assert await queue.relay.send() == 1
+    assert (await claim_one(queue)).job_id == job.id
+
+
+async def test_a_job_of_a_transaction_reaches_the_engine(pair: Pair) -> None:
+    """Committed: told once. Rolled back: never."""
+    queue, job, other = pair.queue, a_job(), a_job()
+
+    def refused(tx: object) -> None:
+        tx.submit([other])  # type: ignore[attr-defined]
+        raise ValueError("no")
+
+    await pair.book.write(lambda tx: tx.submit([job]))
+    with pytest.raises(ValueError, match="no"):
+        await pair.book.write(refused)
+
+    assert await queue.relay.send() == 1
+    assert await queue.relay.send() == 0
+    assert (await claim_one(queue)).job_id == job.id
+
+
+async def test_a_message_told_twice_makes_one_job(pair: Pair) -> None:
+    """A relay that died before it struck the message out sends it again."""
+    queue, job = pair.queue, a_job()
+    await pair.book.ledger.submit([job])
+    messages = await pair.book.ledger.messages()
+    await pair.engine.queue.submit([message.job for message in messages])
+
+    await queue.relay.send()
+    await queue.settle([(await claim_one(queue), DONE)])
+
+    assert await queue.claim(W1, 10) == []
+    assert await pair.state(job.id) is State.DONE
+
+
+async def test_an_engine_that_forgot_everything_is_told_again(pair: Pair) -> None:
+    """Waiting and running jobs alike; those that have ended stay ended."""
+    done, running, waiting = a_job(), a_job(), a_job()
+    await pair.queue.submit([done])
+    await pair.queue.settle([(lease := await claim_one(pair.queue), DONE)])
+    queue = pair.queue
+    await queue.submit([done, running])
+    lost = await claim_one(queue)
+    await queue.submit([waiting])
+
+    await pair.lose_the_engine()
+    assert await pair.compare() == 2
+    assert await pair.compare() == 0
+    queue = pair.queue
+    leases = await queue.claim(W2, 10)
+    await queue.settle([(each, DONE) for each in leases])
+
+    assert {each.job_id for each in leases} == {running.id, waiting.id}
+    assert lost.job_id == running.id
+    assert lease.job_id == done.id
+    assert [await pair.state(each.id) for each in (done, running, waiting)] == [State.DONE] * 3
+
+
+async def test_who_lost_its_job_writes_nothing(pair: Pair) -> None:
+    """The book's token is the fence, whatever the engine counts."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    stale = await claim_one(queue)
+    await pair.lose_the_engine()
+    await pair.compare()
+    current = await claim_one(pair.queue, W2)
+
+    with pytest.raises(LeaseLost):
+        await pair.book.write(lambda tx: tx.guard(stale))
+    await pair.book.write(lambda tx: tx.guard(current))
+    assert await pair.book.ledger.settle([(stale, DONE)]) == [False]
+    assert await pair.state(job.id) is State.LEASED
+
+
+async def test_what_is_over_in_the_book_is_dropped_by_the_engine(pair: Pair) -> None:
+    """The engine did not hear of the end: the worker died between the two."""
+    queue, job, other = pair.queue, a_job(), a_job()
+    await queue.submit([job, other])
+    lease = next(each for each in await queue.claim(W1, 10) if each.job_id == job.id)
+    await pair.book.ledger.settle([(lease, DONE)])
+    await pair.engine.queue.leave(W1)
+    await pair.book.ledger.leave(W1)
+
+    assert (await claim_one(pair.queue, W2)).job_id == other.id
+    there = await pair.engine.desk.find(job.id)
+    assert there is not None
+    assert there.state is State.DONE
+
+
+async def test_a_later_intent_is_not_taken_for_one_that_is_over(pair: Pair) -> None:
+    """The engine joined it to a job that had ended in the book; it is told again, under another id."""
+    queue, path = pair.queue, "/a.txt"
+    first, second = a_job(path), a_job(path)
+    await queue.submit([first])
+    await pair.book.desk.cancel([first.id])
+
+    await queue.submit([second])
+    lease = await claim_one(queue)
+
+    assert lease.job_id == second.id
+    assert await queue.settle([(lease, DONE)]) == [True]
+    assert await pair.state(second.id) is State.DONE
+    assert await queue.claim(W1, 10) == []
+
+
+async def test_an_intent_that_came_late_is_the_one_that_runs(pair: Pair) -> None:
+    """The engine had handed the job out, the book had not heard of it: the payload is the book's."""
+    queue, path = pair.queue, "/a.txt"
+    first = a_job(path, size=1)
+    await queue.submit([first])
+    handed_out = await pair.engine.queue.claim(W1, 1)
+    await pair.book.ledger.submit([a_job(path, size=2)])
+
+    begun = await pair.book.ledger.begin(W1, handed_out)
+
+    ((_, lease),) = begun.held
+    assert lease.payload.size_bytes == 2  # type: ignore[union-attr]
+
+
+async def test_a_job_is_early_until_the_one_before_it_has_ended_in_the_book(pair: Pair) -> None:
+    """It waits a moment and comes again; nothing is spent."""
+    queue, path = pair.queue, "/a.txt"
+    await queue.submit([a_job(path)])
+    running = await claim_one(queue)
+    await queue.submit([after := a_delete(path)])
+    await pair.engine.queue.settle([(queue._theirs[running.job_id, running.token], DONE)])
+
+    assert await queue.claim(W1, 10) == []
+    await pair.book.ledger.settle([(running, DONE)])
+    pair.clock.advance(2)
+    await queue.promote()
+
+    assert (await claim_one(queue)).job_id == after.id
+
+
+async def test_the_book_follows_a_death_the_engine_saw(pair: Pair) -> None:
+    """A retry is spent on both sides, and a third death is the end on both."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    for _ in range(3):
+        await queue.beat(W1, concurrency=1)
+        await claim_one(queue)
+        pair.clock.advance(10)
+        assert await queue.rescue() == [job.id]
+        pair.clock.advance(60)
+        await queue.promote()
+
+    found = await pair.book.desk.find(job.id)
+    assert found is not None
+    assert (found.state, found.crashes) == (State.FAILED, 3)
+    assert found.error is not None
+    assert found.error.code == "ERR_POISON"
+
+
+async def test_a_death_that_was_not_followed_is_found_by_comparing(pair: Pair) -> None:
+    """The rescuer died between the engine and the book."""
+    queue, job = pair.queue, a_job(max_retries=0)
+    await queue.submit([job])
+    await queue.beat(W1, concurrency=1)
+    await claim_one(queue)
+    pair.clock.advance(10)
+    await pair.engine.queue.rescue()
+    there = await pair.engine.desk.find(job.id)
+    assert there is not None
+
+    await pair.compare()
+
+    assert there.state is State.FAILED
+    assert await pair.state(job.id) is State.FAILED
