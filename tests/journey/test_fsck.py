@@ -197,3 +197,16 @@ def test_an_empty_folder_is_refused(program: Program) -> None:
 def test_every_flaw_has_a_meaning() -> None:
     """What can be told can be explained."""
     assert set(MEANINGS) == set(Flaw)
+
+
+def test_a_repair_that_reached_its_limit_is_not_called_clean(program: Program, data: Path) -> None:
+    """Who asks for one flaw at a time is told to come again, until there is none."""
+    by_hand(data, "DELETE FROM embeddings")
+
+    seen = program("fsck", "--limit", "1")
+    first = program("fsck", "--repair", "--limit", "1")
+    second = program("fsck", "--repair", "--limit", "1")
+
+    assert "and perhaps more" in seen.err
+    assert (first.code, second.code) == (2, 0)
+    assert "run it again" in first.err

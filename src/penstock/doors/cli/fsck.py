@@ -35,9 +35,10 @@ class FlawFacts(TypedDict):
 
 
 class Checked(TypedDict):
-    """What was found; `clean` says that nothing is left to mend."""
+    """What was found; `clean` says that nothing is left to mend, `complete` that no kind reached the limit."""
 
     clean: bool
+    complete: bool
     repaired: bool
     deep: bool
     counts: dict[str, int]
@@ -50,7 +51,8 @@ class Checked(TypedDict):
     shape=Checked,
     notes=(
         "Piped, a line is: flaw, what it is about, mended or not, a sentence.",
-        "It ends with 0 if all agrees or everything was mended, else with 2.",
+        "It ends with 0 if all agrees or everything was mended, else with 2; also while a kind of flaw reaches "
+        "`--limit`, since there may be more of it.",
         "Workers may go on meanwhile; documents that must be built anew are submitted as jobs.",
     ),
 )
@@ -77,7 +79,7 @@ def command(given: Given, repair: bool, deep: bool, limit: int) -> int:
         audit = Audit(store, settings, limit=limit)
         flaws = await audit.flaws(deep=deep)
         mended = await audit.mend(flaws) if repair else [None] * len(flaws)
-        return _checked(flaws, mended, deep=deep, repair=repair)
+        return _checked(flaws, mended, deep=deep, repair=repair, limit=limit)
 
     found = with_store(given, work)
     _print(given, found)
@@ -85,13 +87,16 @@ def command(given: Given, repair: bool, deep: bool, limit: int) -> int:
 
 
 def _checked(
-    flaws: Sequence[Disagreement], mended: Sequence[bool | None], *, deep: bool, repair: bool
+    flaws: Sequence[Disagreement], mended: Sequence[bool | None], *, deep: bool, repair: bool, limit: int
 ) -> Checked:
+    counts = Counter(each.flaw.value for each in flaws)
+    is_complete = all(count < limit for count in counts.values())
     return Checked(
-        clean=all(mended) if flaws else True,
+        clean=all(mended) and is_complete,
+        complete=is_complete,
         repaired=repair,
         deep=deep,
-        counts=dict(Counter(each.flaw.value for each in flaws)),
+        counts=dict(counts),
         flaws=[
             FlawFacts(
                 flaw=each.flaw.value,
@@ -126,8 +131,11 @@ def _sum(found: Checked) -> str:
     if not count:
         return "everything agrees"
     if not found["repaired"]:
-        return f"{plural(count, 'flaw')}; to mend: penstock fsck --repair"
+        told = plural(count, "flaw") if found["complete"] else f"{plural(count, 'flaw')} and perhaps more"
+        return f"{told}; to mend: penstock fsck --repair"
     left = sum(not each["mended"] for each in found["flaws"])
+    if not left and not found["complete"]:
+        return f"{plural(count, 'flaw')} mended, as many as --limit allows; there may be more: run it again"
     if left:
         return f"{plural(count, 'flaw')}, {left:,} not mended: submit those documents again"
     return f"{plural(count, 'flaw')}, all mended; documents that are built anew wait for a worker"
