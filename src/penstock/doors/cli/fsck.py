@@ -35,7 +35,7 @@ class FlawFacts(TypedDict):
 
 
 class Checked(TypedDict):
-    """What was found; `clean` says that nothing is left to mend, `complete` that no kind reached the limit."""
+    """What was found; `clean` says that nothing is left to mend, `complete` that no limit was reached."""
 
     clean: bool
     complete: bool
@@ -51,8 +51,8 @@ class Checked(TypedDict):
     shape=Checked,
     notes=(
         "Piped, a line is: flaw, what it is about, mended or not, a sentence.",
-        "It ends with 0 if all agrees or everything was mended, else with 2; also while a kind of flaw reaches "
-        "`--limit`, since there may be more of it.",
+        "It ends with 0 if all agrees or everything was mended, else with 2; also while a kind of flaw "
+        "reaches `--limit`, since there may be more of it.",
         "Workers may go on meanwhile; documents that must be built anew are submitted as jobs.",
     ),
 )
