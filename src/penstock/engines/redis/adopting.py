@@ -8,20 +8,20 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from penstock.engines.redis.access import Access
-from penstock.engines.redis.names import packed
+from penstock.engines.redis.names import Inbox, packed
 from penstock.engines.redis.submitting import entry_of
 from penstock.model.errors import Refused
 from penstock.model.jobs import NewJob
 from penstock.model.messages import Refusal, refusal_of
 from penstock.model.records import error_type, stamp
 
-Translate = Callable[[bytes, str], NewJob | Refusal]
+Translate = Callable[[bytes, Inbox], NewJob | Refusal]
 """A message and the list it came by become a job, or a reason why not."""
 
 
-def refuse_all(message: bytes, origin: str) -> Refusal:
+def refuse_all(message: bytes, inbox: Inbox) -> Refusal:
     """What an engine without a translator says."""
-    return Refusal(code="ERR_MESSAGE_INVALID", message=f"nothing here reads messages of {origin}")
+    return Refusal(code="ERR_MESSAGE_INVALID", message=f"nothing here reads messages of {inbox.name}")
 
 
 async def adopt(
@@ -29,28 +29,29 @@ async def adopt(
 ) -> int:
     """Adopt what a claim moved to the worker's processing list; how many were still there."""
     now = access.clock.now()
-    packets = [_packet(access, element, origin.decode(), translate, now) for element, origin, _ in strangers]
+    inboxes = {inbox.name.encode(): inbox for inbox in access.names.inboxes}
+    packets = [_packet(access, element, inboxes[origin], translate, now) for element, origin, _ in strangers]
     # The bytes go beside the packets: what is no text cannot be packed as one.
     elements = [element for element, _, _ in strangers]
     return int(await access.run("adopt", worker, packed(packets), *elements, now=now))
 
 
 def _packet(
-    access: Access, element: bytes, origin: str, translate: Translate, now: float
+    access: Access, element: bytes, inbox: Inbox, translate: Translate, now: float
 ) -> tuple[object, ...]:
-    found = translate(element, origin)
+    found = translate(element, inbox)
     if isinstance(found, NewJob):
         try:
             return ("", "", "", "", entry_of(found, access.rules, now))
         except Refused as refused:
-            return _refused(element, refusal_of(refused), found.id, now)
-    return _refused(element, found, "", now)
+            return _refused(element, refusal_of(refused, found.id), now)
+    return _refused(element, found, now)
 
 
-def _refused(element: bytes, refusal: Refusal, job_id: str, now: float) -> tuple[object, ...]:
+def _refused(element: bytes, refusal: Refusal, now: float) -> tuple[object, ...]:
     report = refusal.report()
     letter = letter_of(element, code=report.code, reason=report.message, now=now)
-    return (letter.decode(), job_id, error_type(report), report.message, ())
+    return (letter.decode(), refusal.job_id or "", error_type(report), report.message, ())
 
 
 def letter_of(element: bytes, *, code: str, reason: str, now: float) -> bytes:

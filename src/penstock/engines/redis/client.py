@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -20,6 +20,7 @@ from penstock.engines.redis.faults import DEMOTED, PASSING, ScriptMissing, broke
 from penstock.engines.redis.listening import Listener, Wake
 from penstock.engines.redis.protocol import Late, Lost, Reply, ReplyError, Wire, Word, packed
 from penstock.engines.redis.scripts import Script
+from penstock.engines.redis.watching import Watch
 from penstock.model.errors import Fault, Refused, Unavailable
 from penstock.ports.clock import Clock
 
@@ -121,9 +122,13 @@ class Client:
         """A bell that rings for what is published there, and after every gap in listening."""
         if self._closed:
             raise self._gone()
-        if self._listener is None:
-            self._listener = Listener(self._dialled_once)
-        return self._listener.subscribe(channel)
+        return self._listening().subscribe(channel)
+
+    def watch(self, keys: Sequence[Word], changed: Callable[[], None]) -> Watch:
+        """Be told of changes to keys; to be asked for before the first subscription."""
+        watch = Watch(keys, changed)
+        self._listening().watch(watch)
+        return watch
 
     # Life -----------------------------------------------------------------------------------------
 
@@ -189,6 +194,11 @@ class Client:
         if self._loop.time() + pause >= ends:
             raise fault
         await asyncio.sleep(pause)
+
+    def _listening(self) -> Listener:
+        if self._listener is None:
+            self._listener = Listener(self._dialled_once)
+        return self._listener
 
     # Connecting -----------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import random
 from collections.abc import Awaitable, Callable
 
 from penstock.engines.redis.protocol import Reply, Wire, Word, packed
+from penstock.engines.redis.watching import Watch
 from penstock.model.errors import Fault
 
 SILENCE_SECONDS = 10.0
@@ -60,6 +61,11 @@ class Listener:
         self._bells: dict[bytes, list[Wake]] = {}
         self._wire: Wire | None = None
         self._task: asyncio.Task[None] | None = None
+        self._watch: Watch | None = None
+
+    def watch(self, watch: Watch) -> None:
+        """Let it watch over this connection, from the next one on."""
+        self._watch = watch
 
     def subscribe(self, channel: Word) -> Wake:
         """A bell for the channel; it counts as listening once the server has said so."""
@@ -95,6 +101,8 @@ class Listener:
     async def _listen(self, wire: Wire) -> None:
         """Until the connection is gone; a silent one is asked, and left if it does not answer."""
         wire.listen(self._heard)
+        if self._watch is not None:
+            self._watch.begin(wire)
         wire.tell(packed(("SUBSCRIBE", *self._bells)))
         loop = asyncio.get_running_loop()
         try:
@@ -110,6 +118,8 @@ class Listener:
             wire.abort()
 
     def _heard(self, reply: Reply) -> None:
+        if self._watch is not None and self._watch.heard(reply):
+            return
         if not isinstance(reply, list) or len(reply) != 3:
             return  # a pong, or a refusal: the wire stays, and whoever waits looks for himself
         kind, channel, _ = reply

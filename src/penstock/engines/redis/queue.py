@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import socket
@@ -37,6 +38,7 @@ class RedisQueue:
         self._translate = translate or refuse_all
         self._process = identity()
         self._rescuing = Rescuing(access)
+        self._watch = access.client.watch([inbox.name for inbox in access.names.inboxes], access.ring)
         self._news = access.bell()
         self._requests = (f"{secrets.token_hex(8)}-{number}" for number in count())
 
@@ -227,4 +229,12 @@ class RedisQueue:
 
     async def arrival(self, timeout: float) -> bool:
         """Wait until there may be something new to claim."""
-        return await self._news.wait(timeout)
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + timeout
+        while True:
+            self._watch.arm()
+            left = ends - loop.time()
+            if self._watch.works or left <= LOOK_SECONDS:
+                return await self._news.wait(max(0.0, left))
+            if await self._news.wait(LOOK_SECONDS) or await self._access.run("inboxes"):
+                return True

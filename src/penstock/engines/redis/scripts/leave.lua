@@ -4,6 +4,6 @@
 if call('SCARD', held_key(ARGV[4])) > 0 then return 0 end
 return_strangers(ARGV[4])
 call('ZREM', K.workers, ARGV[4])
-call('DEL', NAMES.root .. 'worker:' .. ARGV[4], ARGV[5])
+call('DEL', NAMES.root .. 'worker:' .. ARGV[4], NAMES.root .. 'claimed:' .. ARGV[4], ARGV[5])
 write_counts()
 return 1

@@ -108,6 +108,7 @@ local function create(entry, batch)
     'submitted_at', entry.submitted_at ~= '' and entry.submitted_at or STAMP, 'started_at', '', 'completed_at', '',
     'duration_seconds', '', 'chunks_created', '0', 'embeddings_generated', '0', 'tokens_used', '0',
     'error', '', 'error_type', '', 'retry_count', '0')
+  if call('DEL', hash_key(id) .. ':ttl') == 1 then call('PERSIST', hash_key(id)) end
   call('HSET', K.waiting, tenant .. SEPARATOR .. entry.key, id)
   newcomers[#newcomers + 1] = seq
   newcomers[#newcomers + 1] = id
