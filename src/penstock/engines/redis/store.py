@@ -11,10 +11,12 @@ from penstock.engines.redis.adopting import Translate
 from penstock.engines.redis.client import Client, connect
 from penstock.engines.redis.desk import RedisBatches, RedisDesk
 from penstock.engines.redis.dialling import Limits, Server
+from penstock.engines.redis.measuring import RedisMeter
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.queue import RedisQueue
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
+from penstock.ports.telemetry import Meter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +24,14 @@ class RedisPorts:
     """What lives in Redis when the queue does."""
 
     client: Client
+    access: Access
     queue: RedisQueue
     desk: RedisDesk
     batches: RedisBatches
+
+    def meter(self, book: Meter) -> RedisMeter:
+        """What counts the messages that wait, beside a book that knows which jobs came in."""
+        return RedisMeter(self.access, book)
 
 
 def ports_on(
@@ -34,6 +41,7 @@ def ports_on(
     access = Access(client, names, rules, clock)
     return RedisPorts(
         client=client,
+        access=access,
         queue=RedisQueue(access, translate),
         desk=RedisDesk(access),
         batches=RedisBatches(access),

@@ -1,0 +1,30 @@
+"""How much waits in the lists, whoever pushed it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from penstock.engines.redis.access import Access
+from penstock.model.tallies import QUEUE_OF_RANK
+from penstock.ports.telemetry import Meter
+
+
+class RedisMeter:
+    """Implements the meter port: what waits is counted here, what came in by the book all jobs stand in."""
+
+    def __init__(self, access: Access, book: Meter) -> None:
+        self._access = access
+        self._book = book
+
+    async def lengths(self) -> Mapping[str, int]:
+        """Messages in the lists by queue; one whose job was called off counts until its turn comes."""
+        told = await self._access.run("lengths")
+        found: Counter[str] = Counter()
+        for rank, messages in zip(told[::2], told[1::2], strict=True):
+            found[QUEUE_OF_RANK[int(rank)]] += int(messages)
+        return {queue: messages for queue, messages in found.items() if messages}
+
+    async def produced(self) -> Mapping[str, int]:
+        """What the book says."""
+        return await self._book.produced()
