@@ -1,4 +1,4 @@
-"""`python -m bench.retrieval [--quick] [--write FILE]`: quality and speed of search, and targets."""
+"""`python -m bench.retrieval [--quick] [--vectors URL] [--write FILE]`: how well and how fast it finds."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from penstock.engines.minilm.tokenizer import BundledTokenizer
 from penstock.model.answers import Confidence
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.recipes import Recipe
+from penstock.pipeline.projection import Projection
 from penstock.settings import load
 from penstock.wiring.store import Store, open_store
+from penstock.wiring.vectors import open_projection
 
 TARGETS = {"SciFact": 0.715, "Cranfield": 0.422}
 """nDCG@10 that rank fusion of FTS5 and the same model reaches on whole abstracts."""
@@ -60,10 +62,11 @@ class Bench:
     tokenizer: BundledTokenizer
     reader: Reader
     searcher: Searcher
+    projection: Projection | None
 
     async def shelf(self, name: str) -> Shelf:
         """A new collection with the default recipe."""
-        return await declared(self.store, name, Recipe(model=self.embedder.model))
+        return await declared(self.store, name, Recipe(model=self.embedder.model), self.projection)
 
     async def ground(self, *names: str) -> Ground:
         """Where a search of these collections looks."""
@@ -72,8 +75,8 @@ class Bench:
         return found
 
 
-async def measure(folder: Path, *, quick: bool) -> Results:
-    """Everything once, in a store of its own."""
+async def measure(folder: Path, *, quick: bool, vectors: str) -> Results:
+    """Everything once, in a store of its own; `vectors` as the settings have it."""
     place = corpora.folder()
     books = [corpora.cranfield(place), corpora.scifact(place)]
     if quick:
@@ -83,10 +86,17 @@ async def measure(folder: Path, *, quick: bool) -> Results:
     reader = Reader(embedder, tokenizer)
     results = Results()
     try:
-        async with open_store(load(None, {}, {"data": str(folder), "sqlite.synchronous": "normal"})) as store:
+        given = {"data": str(folder), "sqlite.synchronous": "normal", "vectors": vectors}
+        settings = load(None, {}, given)
+        async with open_store(settings) as store, open_projection(settings, store.manifest) as projection:
             searcher = Searcher(store.index, [reader], measured=frozenset({embedder.model}))
             bench = Bench(
-                store=store, embedder=embedder, tokenizer=tokenizer, reader=reader, searcher=searcher
+                store=store,
+                embedder=embedder,
+                tokenizer=tokenizer,
+                reader=reader,
+                searcher=searcher,
+                projection=projection,
             )
             await measure_quality(bench, books, results)
             await measure_grades(bench, books, results)
@@ -246,11 +256,12 @@ def main() -> int:
     """Run everything once; 1 if a target is missed."""
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval")
     parser.add_argument("--quick", action="store_true", help="a part of everything, to try the benchmark")
+    parser.add_argument("--vectors", default="embedded", metavar="URL", help="keep vectors on this Qdrant")
     parser.add_argument("--write", type=Path, help="write the results as Markdown")
     options = parser.parse_args()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
-        results = asyncio.run(measure(Path(folder), quick=options.quick))
+        results = asyncio.run(measure(Path(folder), quick=options.quick, vectors=options.vectors))
     for what, measured, target, holds in verdicts(results):
         say(f"{'ok  ' if holds else 'MISS'} {what}: {measured} (target {target})")
     if options.write:

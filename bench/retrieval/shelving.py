@@ -16,10 +16,12 @@ from penstock.model.catalogue import (
     NewChunk,
     NewDocument,
     Source,
+    VersionId,
 )
 from penstock.model.chunks import Chunk, Piece, Vector
 from penstock.model.parsed import Media, Parsed
 from penstock.model.recipes import Recipe
+from penstock.pipeline.projection import Projection
 from penstock.pipeline.split import split
 from penstock.ports.database import Database, Transaction
 from penstock.ports.embedder import Embedder, Tokenizer
@@ -35,6 +37,8 @@ class Shelf:
     database: Database
     collection: Collection
     recipe: Recipe
+    projection: Projection | None = None
+    """What keeps vectors outside the database, where they are kept there too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +51,16 @@ class Cut:
     chunks: Sequence[tuple[Chunk, Piece, Vector]]
 
 
-async def declared(database: Database, name: str, recipe: Recipe) -> Shelf:
+async def declared(
+    database: Database, name: str, recipe: Recipe, projection: Projection | None = None
+) -> Shelf:
     """A new collection of this recipe."""
 
     def work(tx: Transaction) -> Collection:
         return tx.shelves.declare(tx.shelves.workspace_of(LOCAL_TENANT), name, recipe_json=recipe.to_json())
 
-    return Shelf(database=database, collection=await database.write(work), recipe=recipe)
+    collection = await database.write(work)
+    return Shelf(database=database, collection=collection, recipe=recipe, projection=projection)
 
 
 async def fill(
@@ -93,15 +100,17 @@ async def write(shelf: Shelf, cuts: Sequence[Cut]) -> None:
     """Make them searchable."""
     for at in range(0, len(cuts), PORTION):
         portion = cuts[at : at + PORTION]
-        await shelf.database.write(partial(_put, shelf, portion), timeout=120)
+        versions = await shelf.database.write(partial(_put, shelf, portion), timeout=120)
+        if shelf.projection is not None:
+            for version in versions:
+                await shelf.projection.put(version)
 
 
-def _put(shelf: Shelf, cuts: Sequence[Cut], tx: Transaction) -> None:
-    for cut in cuts:
-        _put_one(shelf, cut, tx)
+def _put(shelf: Shelf, cuts: Sequence[Cut], tx: Transaction) -> list[VersionId]:
+    return [_put_one(shelf, cut, tx) for cut in cuts]
 
 
-def _put_one(shelf: Shelf, cut: Cut, tx: Transaction) -> None:
+def _put_one(shelf: Shelf, cut: Cut, tx: Transaction) -> VersionId:
     model = shelf.recipe.model
     document = tx.documents.admit(
         NewDocument(
@@ -124,3 +133,4 @@ def _put_one(shelf: Shelf, cut: Cut, tx: Transaction) -> None:
     ]
     tx.documents.add_chunks(version.id, model, new)
     tx.documents.publish(version.id, chunks=len(new))
+    return version.id

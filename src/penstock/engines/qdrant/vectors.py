@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -26,11 +26,16 @@ from penstock.model.catalogue import GenerationId, VersionId
 from penstock.model.chunks import Vector
 from penstock.model.errors import Refused
 from penstock.model.points import Found, Leg, Point, Space, Subject, SubjectKind
-from penstock.ports.manifest import Manifest
 
 T = TypeVar("T")
 SEARCH_EFFORT = 256
 """How many candidates a graph is searched with; more find more of the true nearest, and cost more."""
+
+
+class Named(Protocol):
+    """What tells one database's collections from another's."""
+
+    async def home(self) -> str: ...
 
 
 class _Payload(msgspec.Struct):
@@ -71,9 +76,9 @@ class _Names(msgspec.Struct):
 class QdrantVectors:
     """Keeps points on one server; what another database keeps there is never touched."""
 
-    def __init__(self, server: Server, manifest: Manifest) -> None:
+    def __init__(self, server: Server, database: Named) -> None:
         self._server = server
-        self._manifest = manifest
+        self._database = database
         self._ready: set[Space] = set()
         self._making = asyncio.Lock()
 
@@ -104,7 +109,7 @@ class QdrantVectors:
 
     async def spaces(self) -> list[Space]:
         """Those that are there, of this database."""
-        home = await self._manifest.home()
+        home = await self._database.home()
         told = _read(await self._server.call("GET", "/collections"), _Names)
         found = (space_named(home, each.name) for each in told.collections)
         return sorted(filter(None, found), key=lambda space: (space.recipe, space.dimension))
@@ -144,7 +149,7 @@ class QdrantVectors:
         await self._server.close()
 
     async def _name(self, space: Space) -> str:
-        return name_of(await self._manifest.home(), space)
+        return name_of(await self._database.home(), space)
 
     async def _ensure(self, space: Space, name: str) -> None:
         """See to it that the collection is there, with its indexes and in its shape."""
