@@ -122,3 +122,17 @@ def test_a_table_behind_the_slide_number_is_read() -> None:
     parts[name] = slide.replace("</p:spTree>", f"{slide_table([['a', 'b'], ['c', 'd']])}</p:spTree>")
 
     assert read_bytes(packed(parts), "a.pptx").text == "Figures\n\nfor the year\na\tb\nc\td\n"
+
+
+def test_a_sheet_nobody_can_find_is_missing_not_left_out() -> None:
+    """A name in the list of sheets that leads nowhere is damage people are told."""
+    row = '<row><c r="A1"><v>7</v></c></row>'
+    parts = xlsx_parts({"One": row, "Two": row})
+    parts["xl/_rels/workbook.xml.rels"] = str(parts["xl/_rels/workbook.xml.rels"]).replace('"s1"', '"zz"')
+
+    refused = refusal(packed(parts), "a.xlsx")
+    taken = read_bytes(packed(parts), "a.xlsx", lenient=True)
+
+    assert (refused.code, "sheet 2 is missing" in refused.message) == ("ERR_XLSX_INVALID", True)
+    assert taken.text.split() == ["One", "7", "Two"]
+    assert any("Sheet 2" in note for note in taken.notes)

@@ -82,7 +82,7 @@ def _sheets(archive: Archive, main: str) -> tuple[list[tuple[str, str]], bool]:
             since_1904 = attributes.get("date1904", "") in ("1", "true", "on")
         elif name == "x:sheet":
             kind, place = named.get(attributes.get("r:id", ""), ("", ""))
-            if kind == "worksheet":
+            if kind in ("worksheet", ""):  # one that leads nowhere is missing; charts have no rows
                 found.append((attributes.get("name", ""), place))
 
     each_element(archive, main, take)
