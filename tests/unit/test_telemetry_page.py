@@ -12,7 +12,6 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 
 from penstock.engines.sqlite import open_sqlite
-from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.engines.telemetry.board import Board
 from penstock.engines.telemetry.labels import Labels
 from penstock.engines.telemetry.page import Page
@@ -205,7 +204,7 @@ def test_a_dead_process_leaves_nothing_alone(page: Page, board: Board, clock: Fa
 async def test_the_store_tells_what_waits_and_what_is_new(tmp_path: Path, clock: FakeClock) -> None:
     """Whoever submitted: the first look starts from what is there, delayed and running jobs do not wait."""
     store = await open_sqlite(tmp_path, rules=Rules(), clock=clock, synchronous="normal")
-    meter = SqliteMeter(store)
+    meter = store.meter
     try:
         await submit(store.queue, a_job())
         first = await meter.produced()
@@ -226,7 +225,7 @@ async def test_the_store_tells_what_waits_and_what_is_new(tmp_path: Path, clock:
 async def test_an_emptied_table_is_counted_from_its_beginning(tmp_path: Path, clock: FakeClock) -> None:
     """Row numbers begin anew when every job was pruned."""
     store = await open_sqlite(tmp_path, rules=Rules(), clock=clock, synchronous="normal")
-    meter = SqliteMeter(store)
+    meter = store.meter
     try:
         await submit(store.queue, *(a_job() for _ in range(3)))
         await meter.produced()

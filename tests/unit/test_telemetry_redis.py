@@ -6,7 +6,6 @@ from penstock.engines.redis.client import Client
 from penstock.engines.redis.dialling import Limits
 from penstock.engines.redis.store import ports_on
 from penstock.engines.sqlite import open_sqlite
-from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.model.rules import Rules
 from tests.contract.redis_store import names_of, server
 from tests.contract.steps import W1, submit
@@ -23,7 +22,7 @@ async def test_lists_are_measured_by_rank(tmp_path: Path) -> None:
     await client.open()
     try:
         ports = ports_on(client, names=names, rules=Rules(), clock=clock)
-        meter = ports.meter(SqliteMeter(book))
+        meter = ports.meter(book.meter)
         empty = await meter.lengths()
         await submit(
             ports.queue,

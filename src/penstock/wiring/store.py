@@ -20,6 +20,7 @@ from penstock.ports.desk import Desk
 from penstock.ports.index import Index
 from penstock.ports.manifest import Manifest
 from penstock.ports.queue import Queue
+from penstock.ports.telemetry import Meter
 from penstock.settings import Settings
 from penstock.wiring.vectors import open_index
 
@@ -43,6 +44,8 @@ class Store(Database, Protocol):
     def manifest(self) -> Manifest: ...
     @property
     def auditor(self) -> Auditor: ...
+    @property
+    def meter(self) -> Meter: ...
 
 
 @asynccontextmanager

@@ -12,8 +12,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import penstock
-from penstock.engines.sqlite import SqliteStore
-from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.engines.telemetry.board import Board
 from penstock.engines.telemetry.labels import Labels
 from penstock.engines.telemetry.teller import Spans, Teller
@@ -159,20 +157,11 @@ async def open_observatory(settings: Settings, store: Store, workers: Workers) -
         teller = Teller(store.desk.find, store.clock, board)
         await stack.enter_async_context(served(port, _pages(page, store, workers)))
         interval = settings.observability.queue_sample_interval
-        for endless in (teller.run(), _sample(page, meter_of(store), interval)):
+        for endless in (teller.run(), _sample(page, store.meter, interval)):
             task = asyncio.create_task(endless)
             stack.push_async_callback(_ended, task)
         yield Observatory(page, teller)
         await teller.finish()
-
-
-def meter_of(store: Store) -> Meter:
-    """What counts in the store itself."""
-    if isinstance(store, SqliteStore):
-        return SqliteMeter(store)
-    raise Refused(
-        "this queue cannot be measured; set observability.metrics_port to 0", code="ERR_CONFIGURATION"
-    )
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

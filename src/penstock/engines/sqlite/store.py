@@ -20,6 +20,7 @@ from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.index import VECTORS_MAX, SqliteIndex
 from penstock.engines.sqlite.ledger import SqliteLedger
 from penstock.engines.sqlite.manifest import SqliteManifest
+from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
@@ -86,6 +87,7 @@ class SqliteStore:
         self.index: Index = SqliteIndex(self, vectors_max=vectors_max)
         self.manifest = SqliteManifest(self)
         self.auditor = SqliteAuditor(self)
+        self.meter = SqliteMeter(self)
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Run `work` in a transaction; its result after the commit."""
