@@ -197,11 +197,9 @@ class Worker:
         idle = not self._runs and not self._unsettled
         wanted = 1 if self._alone else min(free, max(1, self.concurrency // 2))
         leases = await self._queue.claim(self.id, wanted, idle=idle)
-        if (
-            self._arrived
-        ):  # told only now: who comes first must not wait for those who look after delayed jobs
+        if self._arrived:
             self._arrived = False
-            self.news()
+            self.news()  # after the claim: somebody waits for that, nobody for the promoter
         if self._stopping.is_set():
             return self._give_back(leases)
         for lease in leases:
