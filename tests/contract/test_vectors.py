@@ -19,7 +19,7 @@ from penstock.model.catalogue import (
     VersionId,
     WorkspaceId,
 )
-from penstock.model.errors import Broken, Refused, Unavailable
+from penstock.model.errors import Broken, Unavailable
 from penstock.model.jobs import TenantId
 from penstock.model.points import Leg, Point, Space, Subject, SubjectKind
 from penstock.work.breaker import BreakerRules, Breakers
@@ -184,7 +184,7 @@ async def test_another_database_is_not_there(vectors: QdrantVectors, qdrant_url:
 
 async def test_a_vector_of_another_length_is_refused(vectors: QdrantVectors) -> None:
     """V6: before anything is sent."""
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Broken) as caught:
         await vectors.put(replace(SPACE, dimension=3), [replace(a_point(1), vector=vector(1, 2))])
     assert caught.value.code == "ERR_VECTORS_SHAPE"
 
@@ -197,7 +197,7 @@ async def test_a_space_of_another_shape_is_refused(
         shape = {"vectors": {"dense": {"size": 8, "distance": "Dot"}}}
         await server.put(f"/collections/penstock_{name.name}_{SPACE.recipe}_4", json=shape)
 
-    with pytest.raises(Refused, match="8 numbers") as caught:
+    with pytest.raises(Unavailable, match="8 numbers") as caught:
         await vectors.put(SPACE, [a_point(1)])
     assert caught.value.code == "ERR_VECTORS_SHAPE"
 
@@ -224,6 +224,21 @@ async def test_a_server_that_is_gone_for_a_moment_costs_nothing(tmp_path: Path, 
 
         assert await vectors.page(SPACE) == [1]
         await vectors.close()
+
+
+async def test_a_key_is_sent_and_a_wrong_one_is_told(tmp_path: Path, name: AHome) -> None:
+    """V7: who holds the right key goes on; a wrong one is for a person to mend, so work waits for it."""
+    with a_qdrant(tmp_path, SERVICE__API_KEY="right") as qdrant:
+        for key, spaces in (("wrong", None), ("right", [SPACE])):
+            vectors = QdrantVectors(Server(qdrant.url, key=key), name)
+            if spaces is None:
+                with pytest.raises(Unavailable) as caught:
+                    await vectors.put(SPACE, [a_point(1)])
+                assert caught.value.code == "ERR_VECTORS_KEY"
+            else:
+                await vectors.put(SPACE, [a_point(1)])
+                assert await vectors.spaces() == spaces
+            await vectors.close()
 
 
 async def test_a_server_that_fails_too_often_is_left_alone(name: AHome) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
 
 WORDS_MAX = 300
+DOWN = "ERR_VECTORS_DOWN"
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _SHAPE = re.compile(r"dimension|not existing vector name|wrong input: .*vector", re.IGNORECASE)
 
@@ -23,7 +24,7 @@ class _Body(msgspec.Struct):
 
 def down(why: str) -> Unavailable:
     """It cannot be reached."""
-    return Unavailable(f"the Qdrant server cannot be reached ({why})", code="ERR_VECTORS_DOWN")
+    return Unavailable(f"the Qdrant server cannot be reached ({why})", code=DOWN)
 
 
 def nonsense(what: str) -> Broken:
@@ -39,9 +40,9 @@ def missing(name: str) -> Broken:
     )
 
 
-def misshapen(what: str) -> Refused:
-    """Vectors and collection do not fit each other."""
-    return Refused(what, code="ERR_VECTORS_SHAPE")
+def misshapen(what: str) -> Unavailable:
+    """A collection holds something else: a person must mend that, and the document waits for it."""
+    return Unavailable(what, code="ERR_VECTORS_SHAPE")
 
 
 def fault_of_status(status: int, body: bytes, retry_after: str | None) -> Fault:
@@ -51,11 +52,15 @@ def fault_of_status(status: int, body: bytes, retry_after: str | None) -> Fault:
     if status in _BUSY or status >= 500:
         wait = float(retry_after) if retry_after and re.fullmatch(r"[0-9]{1,6}", retry_after) else None
         told = f"the Qdrant server fails (status {status}){said}"
-        return Unavailable(told, code="ERR_VECTORS_DOWN", retry_after=wait)
+        return Unavailable(told, code=DOWN, retry_after=wait)
+    # A person must mend these, and it is not the document's fault: it waits for that.
     if status in (401, 403):
         told = f"the Qdrant server refuses our key (status {status}); check qdrant.api_key"
-        return Refused(told, code="ERR_VECTORS_REFUSED")
-    if status in (400, 422) and _SHAPE.search(words):
+        return Unavailable(told, code="ERR_VECTORS_KEY")
+    if status < 400:
+        told = f"the Qdrant server sends us elsewhere (status {status}); configure its final URL"
+        return Unavailable(told, code="ERR_VECTORS_ANSWER")
+    if _SHAPE.search(words):
         return misshapen(f"the Qdrant collection holds other vectors{said}")
     return Refused(
         f"the Qdrant server refuses the request (status {status}){said}", code="ERR_VECTORS_REFUSED"

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import msgspec
 
-from penstock.engines.qdrant.faults import down, fault_of_status, nonsense
+from penstock.engines.qdrant.faults import DOWN, down, fault_of_status, nonsense
 from penstock.model.errors import Unavailable
 from penstock.ports.guard import Guard
 
@@ -66,8 +66,8 @@ class Server:
             try:
                 return await self._once(method, path, content)
             except Unavailable as fault:
-                # A server that says when to come again is not asked before.
-                if not left or fault.retry_after is not None:
+                # A server that says when to come again is not asked before, one that refuses not again.
+                if not left or fault.retry_after is not None or fault.code != DOWN:
                     raise
             await asyncio.sleep(REST_SECONDS * 4 ** (TRIES - 1 - left))
         raise AssertionError("unreachable")

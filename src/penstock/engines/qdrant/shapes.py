@@ -62,7 +62,7 @@ def shape_of(space: Space) -> dict[str, object]:
 
 
 def check(name: str, space: Space, described: Described) -> None:
-    """Refused where the collection holds something else."""
+    """Unavailable where the collection holds something else."""
     params = described.config.params
     dense = (params.vectors or {}).get(DENSE)
     found = (dense.get("size"), dense.get("distance")) if isinstance(dense, dict) else None

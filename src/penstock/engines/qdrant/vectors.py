@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from penstock.engines.qdrant.faults import misshapen, missing, nonsense
+from penstock.engines.qdrant.faults import missing, nonsense
 from penstock.engines.qdrant.server import Server
 from penstock.engines.qdrant.shapes import (
     DENSE,
@@ -24,7 +24,7 @@ from penstock.engines.qdrant.shapes import (
 from penstock.engines.qdrant.sparse import sparse_of
 from penstock.model.catalogue import GenerationId, VersionId
 from penstock.model.chunks import Vector
-from penstock.model.errors import Refused
+from penstock.model.errors import Broken, Refused
 from penstock.model.points import Found, Leg, Point, Space, Subject, SubjectKind
 
 T = TypeVar("T")
@@ -228,7 +228,8 @@ def _subject(subject: Subject) -> dict[str, object]:
 def _numbers(space: Space, vector: Vector) -> list[float]:
     numbers = array("f", vector)
     if len(numbers) != space.dimension:
-        raise misshapen(f"a vector has {len(numbers)} numbers where {space.dimension} are due")
+        told = f"a vector has {len(numbers)} numbers where {space.dimension} are due"
+        raise Broken(told, code="ERR_VECTORS_SHAPE")
     return numbers.tolist()
 
 

