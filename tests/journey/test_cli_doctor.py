@@ -80,6 +80,7 @@ def test_a_named_file_that_is_not_there_is_worth_knowing(program: Program) -> No
     found = program.json("doctor", "--config", program.folder / "nope.yaml")
 
     assert verdicts(found)["configuration"] == "warning"
+    assert "nope.yaml is not there" in program("queue", "status", "--config", "nope.yaml").err
 
 
 def test_an_endpoint_that_does_not_answer_is_wrong(program: Program) -> None:

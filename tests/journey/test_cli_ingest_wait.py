@@ -67,3 +67,6 @@ def test_waiting_follows_documents_to_their_end(working: Program) -> None:
     assert rebuilt.code == 0, rebuilt.err
     assert "answers from its new index" in rebuilt.err
     assert working("fsck", "--deep").code == 0
+    assert working(*submit, "--path", folder).code == 0  # the folder has not seen the mended file yet
+    idle = working(*submit, "--path", folder)
+    assert (idle.code, "nothing to do" in idle.err) == (0, True), idle.err
