@@ -183,6 +183,33 @@ async def test_what_is_over_in_the_book_is_dropped_by_the_engine(pair: Pair) -> 
     assert there.state is State.DONE
 
 
+async def test_a_job_another_program_gave_to_the_engine_is_entered(pair: Pair) -> None:
+    """It is ours once the book has it; what joined a job that waits is that job."""
+    queue, foreign, ours = pair.queue, a_job(), a_job("/a.txt")
+    await queue.submit([ours])
+    await pair.engine.queue.submit([foreign])
+
+    leases = await queue.claim(W1, 10)
+    assert {lease.job_id for lease in leases} == {foreign.id, ours.id}
+    assert set(await queue.settle([(lease, DONE) for lease in leases])) == {True}
+    assert await pair.state(foreign.id) is State.DONE
+
+
+async def test_a_submit_that_joined_another_is_not_entered_again(pair: Pair) -> None:
+    """The engine had handed the first one out already and made a job of the second."""
+    queue, path = pair.queue, "/a.txt"
+    first, second = a_job(path), a_job(path)
+    await queue.submit([first])
+    handed_out = await pair.engine.queue.claim(W1, 1)
+    await queue.submit([second])
+    ((theirs, lease),) = (await pair.book.ledger.begin(W1, handed_out)).held
+    await pair.book.ledger.settle([(lease, DONE)])
+    await pair.engine.queue.settle([(theirs, DONE)])
+
+    assert await queue.claim(W1, 10) == []
+    assert (await pair.book.desk.counts()).done == 1
+
+
 async def test_a_later_intent_is_not_taken_for_one_that_is_over(pair: Pair) -> None:
     """The engine joined it to a job that had ended in the book; it is told again, under another id."""
     queue, path = pair.queue, "/a.txt"

@@ -6,7 +6,8 @@ is fenced by the entry's token, not by the engine's: the two need not agree on n
 
 L1  An entry and its message to the engine are written together, and the message stays until `sent`.
 L2  Messages come out in the order they were written; one that is read twice is the same both times.
-L3  `begin` opens an attempt with a token higher than all before, hands out the entry's payload as it is now,
+L3  An attempt at a job the book has never heard of, because another program gave it to the engine, enters it.
+    `begin` opens an attempt with a token higher than all before, hands out the entry's payload as it is now,
     and tells which entries have ended and which must still wait for another of their subject.
 L4  An entry follows what the engine decided about a job whose worker is gone; one that has ended stays ended.
 L5  `unfinished` names every entry that has not ended, once, in pages.
@@ -51,7 +52,7 @@ class Begun:
     held: list[tuple[Lease, Lease]] = field(default_factory=list)
     """The engine's lease, and the one to work with."""
     ended: list[Lease] = field(default_factory=list)
-    """The job has ended, or was never here: the engine should forget it."""
+    """The job has ended, or was taken as part of another: the engine should forget it."""
     early: list[Lease] = field(default_factory=list)
     """Another job of its subject has not ended yet."""
     heirs: list[NewJob] = field(default_factory=list)

@@ -108,9 +108,7 @@ class SqliteLedger:
         return await self._queue.prune(done_before=done_before, failed_before=failed_before, limit=limit)
 
     def _begin(self, db: sqlite3.Connection, worker: WorkerId, leases: Sequence[Lease]) -> Begun:
-        asked = json.dumps([booked_id(lease.job_id) for lease in leases])
-        found = db.execute(sql("ledger_rows"), (asked,)).fetchall()
-        rows = {row[1]: row for row in found}
+        rows = self._rows(db, leases)
         begun, wanted = Begun(), {}
         for lease in leases:
             job_id = booked_id(lease.job_id)
@@ -131,6 +129,20 @@ class SqliteLedger:
         begun.heirs = _heirs(db, begun.ended)
         return begun
 
+    def _rows(self, db: sqlite3.Connection, leases: Sequence[Lease]) -> dict[str, tuple[Any, ...]]:
+        """The entries of jobs an engine handed out; what is not in the book, and should be, is entered."""
+        asked = json.dumps([booked_id(lease.job_id) for lease in leases])
+        rows = {row[1]: row for row in db.execute(sql("ledger_rows"), (asked,))}
+        if len(rows) < len(leases):
+            joined = {alias for (alias,) in db.execute(sql("ledger_joined"), (asked,))}
+            known = rows.keys() | joined
+            foreign = [_given(lease) for lease in leases if booked_id(lease.job_id) not in known]
+            if foreign:
+                entries = submitting.entries_of(foreign, self._rules)
+                submitting.submit(db, entries, self._clock.now())
+                rows = {row[1]: row for row in db.execute(sql("ledger_rows"), (asked,))}
+        return rows
+
     def _taken(self, db: sqlite3.Connection, worker: WorkerId, rows: list[Row]) -> Taken:
         db.execute(sql("ledger_open"), (json.dumps([row.rowid for row in rows]),))
         asked = Claim(worker=worker, limit=len(rows), idle=False, now=self._clock.now(), rules=self._rules)
@@ -142,6 +154,22 @@ def _heirs(db: sqlite3.Connection, ended: Sequence[Lease]) -> list[NewJob]:
     asked = [{"key": key, "tenant": tenant} for key, tenant in keys]
     rows = [row for where in asked for row in db.execute(sql("ledger_heir"), where)]
     return [_entered(row) for row in rows]
+
+
+def _given(lease: Lease) -> NewJob:
+    """The job behind a lease, as its submitter gave it to the engine."""
+    return NewJob(
+        id=booked_id(lease.job_id),
+        tenant=lease.tenant,
+        collection=lease.collection,
+        payload=lease.payload,
+        op=lease.op,
+        priority=lease.priority,
+        document_id=lease.document_id,
+        branch=lease.branch,
+        metadata=json.loads(lease.metadata_json),
+        delete_first=lease.delete_first,
+    )
 
 
 def _job_of(given: dict[str, Any]) -> NewJob:
