@@ -261,6 +261,22 @@ def test_html_as_a_reader_sees_it() -> None:
     assert cut_lines(parsed) == ["k\tv", "1\t2"]
 
 
+def test_html_rows_with_blocks_in_their_cells() -> None:
+    """What editors put around the words of a cell does not tear the row; a table that lays out a page does."""
+    data = "<table><tr><th><p>Key</p></th><th><p>Place</p></th></tr><tr><td><div>1</div><p>a</p></td><td>hall"
+    layout = (
+        f"<table><tr><td><p>{'word ' * 300}</p><p>end</p></td></tr><tr><td><h2>Head</h2><p>x</p></td></tr>"
+    )
+
+    rows = read_bytes(data.encode(), "a.html")
+    page = read_bytes(layout.encode(), "a.html")
+
+    assert rows.text == "Key\tPlace\n1 a\thall\n"
+    assert cut_lines(rows) == ["Key\tPlace", "1 a\thall"]
+    assert page.text.endswith("word word\n\nend\n\nHead\n\nx\n\n")
+    assert headings_of(page) == [(2, "Head")]
+
+
 def test_html_headings_with_blocks_inside() -> None:
     """A title in a block of its own is a heading, and one that nobody closed ends where a block begins."""
     page = (

@@ -32,6 +32,10 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 _LINES = frozenset({"li", "tr"})
 _CELLS = frozenset({"td", "th"})
+_NO_ROW = frozenset({"table", "pre"})
+"""A row that holds one of them, or a heading, lays out a page and is no row of data."""
+ROW_CHARS_MAX = 1000
+"""A row of more, with blocks in its cells, is none either."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,300}charset\s*=\s*[\"']?\s*([\w-]{1,40})", re.IGNORECASE)
@@ -105,6 +109,8 @@ class _Page:
         self._heading = 0
         """The level of the heading whose words are awaited."""
         self._pre = 0
+        self._row: int | None = None
+        """Characters met so far in the row that is open, as long as it can be one line."""
 
     def walk(self, root: LexborNode) -> None:
         """Visit every node once, going down, aside and up."""
@@ -127,13 +133,15 @@ class _Page:
     def _enter(self, node: LexborNode) -> bool:
         """Take in what a node opens; whether what is inside it can be seen."""
         if node.is_text_node:
-            self._words.append(node.text_content or "")
+            self._take(node.text_content or "")
             return False
         if not node.is_element_node:
             return bool(node.is_document_node)
         tag = node.tag or ""
         if tag in _UNSEEN or _is_hidden(node):
             return False
+        if tag in _NO_ROW or tag in _HEADINGS:
+            self._row = None
         if tag == "br":
             self._words.append("\n")
         elif tag in _BLOCKS:
@@ -144,7 +152,16 @@ class _Page:
             self._heading = _HEADINGS.get(tag, self._heading)
             if tag == "li":
                 self._words.append("- ")
+            elif tag == "tr":
+                self._row = 0
         return True
+
+    def _take(self, text: str) -> None:
+        self._words.append(text)
+        if self._row is not None:
+            self._row += len(text)
+            if self._row > ROW_CHARS_MAX:
+                self._row = None
 
     def _leave(self, node: LexborNode) -> None:
         if not node.is_element_node:
@@ -158,6 +175,7 @@ class _Page:
         elif tag in _CELLS:
             self._words.append("\t")
         elif tag == "tr":
+            self._row = None
             self._flush("\n", row=True)
         elif tag == "li":
             self._flush("\n")
@@ -166,8 +184,11 @@ class _Page:
             self._pre -= tag == "pre"
 
     def _flush(self, end: str, *, row: bool = False) -> None:
-        """Write the words gathered so far on lines of their own."""
+        """Write the words gathered so far on lines of their own; a block in a cell stays in its row."""
         if not self._words:
+            return
+        if self._row is not None:
+            self._words.append("\n")
             return
         raw, self._words = "".join(self._words), []
         if self._heading:
