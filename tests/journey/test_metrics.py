@@ -118,33 +118,25 @@ def test_what_waits_is_measured(plant: Plant, port: int) -> None:
 
 
 def test_health_is_told(plant: Plant, port: int) -> None:
-    """Alive and ready while it works; other pages are not there."""
-    worker = plant.worker()
-    status, text = fetched(port, "/readyz")
-    alive = fetched(port, "/healthz")
-    missing = fetched(port, "/else")
-
-    assert worker.stop() == 0
-    assert (status, json.loads(text)) == (200, {"ready": True, "store": "reachable", "workers_alive": 1})
-    assert alive == (200, '{"alive": true}\n')
-    assert missing[0] == 404
-
-
-def test_a_supervisor_without_a_living_worker_is_not_ready(plant: Plant, port: int) -> None:
-    """A frozen worker does not beat, and is soon dead to its supervisor."""
+    """Alive and ready while it works; not ready once its only worker is frozen and no longer beats."""
     plant.choose(worker_heartbeat_ttl="5s", worker_heartbeat_interval="500ms")
     worker = plant.worker()
+    working = fetched(port, "/readyz")
+    missing = fetched(port, "/else")
+
     (child,) = worker.children()
     plant.freeze(child)
-
     deadline = time.monotonic() + PATIENCE
-    while (answer := fetched(port, "/readyz"))[0] == 200:
+    while (frozen := fetched(port, "/readyz"))[0] == 200:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-    assert json.loads(answer[1]) == {"ready": False, "store": "reachable", "workers_alive": 0}
-    assert fetched(port, "/healthz")[0] == 200
+    alive = fetched(port, "/healthz")
     worker.kill_tree()
+
+    assert working == (200, '{"ready": true, "store": "reachable", "workers_alive": 1}\n')
+    assert frozen == (503, '{"ready": false, "store": "reachable", "workers_alive": 0}\n')
+    assert alive == (200, '{"alive": true}\n')
+    assert missing[0] == 404
 
 
 def test_a_port_that_is_taken_ends_the_start(plant: Plant, port: int) -> None:
