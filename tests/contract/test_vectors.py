@@ -125,10 +125,11 @@ async def test_what_is_removed_is_gone(vectors: QdrantVectors) -> None:
 
 async def test_points_are_paged_by_number(vectors: QdrantVectors) -> None:
     """V4: all of a space, or those of a version, a document or a generation."""
-    assert await vectors.page(SPACE) == []
+    assert (await vectors.page(SPACE), await vectors.count(SPACE)) == ([], 0)
     await vectors.put(SPACE, [a_point(chunk, version=7 + chunk % 2) for chunk in (300, 1, 20, 4, 1_000_000)])
     await vectors.put(SPACE, [a_point(5, version=9, generation=TWO)])
 
+    assert await vectors.count(SPACE) == 6
     assert await vectors.page(SPACE, limit=3) == [1, 4, 5]
     assert await vectors.page(SPACE, after=5, limit=3) == [20, 300, 1_000_000]
     for kind, whose, expected in (

@@ -9,7 +9,7 @@ gone. A chunk's number is never used again, so such a point can never be needed,
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from penstock.model.catalogue import Debt, DebtKind, NewDebt, VersionId
 from penstock.model.diagnosis import Disagreement, Flaw
@@ -72,6 +72,11 @@ class Projection:
             found.append(Disagreement(flaw=Flaw.VECTORS_UNUSED, about=str(count), sentence=told))
         return found
 
+    async def coverage(self) -> tuple[int, int]:
+        """How many points there are, and how many there should be at least."""
+        points = sum([await self._vectors.count(space) for space in await self._vectors.spaces()])
+        return points, await self._manifest.size()
+
     async def mend(self, flaw: Disagreement) -> bool:
         """Put what lacks from the database, remove what nothing needs; nothing is embedded for it."""
         match flaw.flaw:
@@ -87,8 +92,9 @@ class Projection:
         after = 0
         while listed := await self._manifest.current(after=after):
             after = listed[-1].version
+            known = await self._known(listed)
             for each in listed:
-                count = await self._lacks(each)
+                count = sum(known.get(chunk) != each.version for chunk in each.chunks)
                 if count and await self._is_current(each):
                     told = f"{each.name}: {count} of {len(each.chunks)} chunks are not in the vector store"
                     yield Disagreement(
@@ -98,13 +104,13 @@ class Projection:
                         document=each.document,
                     )
 
-    async def _lacks(self, listed: Listed) -> int:
-        count = 0
-        for at in range(0, len(listed.chunks), PAGE):
-            chunks = listed.chunks[at : at + PAGE]
-            known = await self._vectors.known(listed.space, chunks)
-            count += sum(known.get(chunk) != listed.version for chunk in chunks)
-        return count
+    async def _known(self, listed: Sequence[Listed]) -> Mapping[int, VersionId]:
+        found: dict[int, VersionId] = {}
+        for space in {each.space for each in listed}:
+            chunks = [chunk for each in listed if each.space == space for chunk in each.chunks]
+            for at in range(0, len(chunks), PAGE):
+                found |= await self._vectors.known(space, chunks[at : at + PAGE])
+        return found
 
     async def _is_current(self, listed: Listed) -> bool:
         """Looked at again: it may have been replaced since it was listed."""

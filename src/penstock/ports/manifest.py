@@ -35,7 +35,7 @@ class Ground:
     """Rises with every change a reader of the collection could see."""
     model: str | None
     space: Space | None
-    """None until the first chunk told whose vectors the generation holds."""
+    """None while readers see nothing there."""
     documents: tuple[int, ...] | None
 
 
@@ -88,6 +88,10 @@ class Manifest(Protocol):
 
     async def current(self, *, after: int = 0, limit: int = 100) -> list[Listed]:
         """Current versions of generations in use, with a higher number than that."""
+        ...
+
+    async def size(self) -> int:
+        """How many chunks the current versions of generations in use have."""
         ...
 
     async def missing(self, chunks: Sequence[int]) -> list[int]:

@@ -35,6 +35,10 @@ class Vectors(Protocol):
         """Those that are there."""
         ...
 
+    async def count(self, space: Space) -> int:
+        """How many points a space has."""
+        ...
+
     async def page(
         self, space: Space, *, subject: Subject | None = None, after: int = 0, limit: int = 1000
     ) -> list[int]:

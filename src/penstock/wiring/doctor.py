@@ -20,6 +20,7 @@ from penstock.wiring.attendance import attendance
 from penstock.wiring.collections import recipe_for
 from penstock.wiring.parsers import parser_abilities
 from penstock.wiring.store import open_store
+from penstock.wiring.vectors import open_projection
 
 SQLITE_LEAST = (3, 38)
 FREE_LITTLE = 1 << 30
@@ -228,6 +229,21 @@ async def _redis(settings: Settings) -> list[Finding]:
     return await redis_findings(settings)
 
 
+async def _vectors(settings: Settings) -> list[Finding]:
+    """Whether the server answers, and holds what it should; no database is made or migrated for it."""
+    if not settings.vectors.is_url:
+        return []
+    found = await asyncio.to_thread(examine, settings.data, seconds=0.0)
+    if found is None or found.schema != found.known:
+        return []
+    async with open_store(settings) as store, open_projection(settings, store.manifest) as projection:
+        points, chunks = (0, 0) if projection is None else await projection.coverage()
+    if points < chunks:
+        told = f"{settings.vectors} holds {points:,} vectors where at least {chunks:,} are due."
+        return [warning("vectors", told, "Put them there from the database: penstock fsck --repair.")]
+    return [ok("vectors", f"{settings.vectors} answers and holds {points:,} vectors.")]
+
+
 async def _watching(settings: Settings) -> list[Finding]:
     found = []
     for name, collection in settings.collections.items():
@@ -268,6 +284,7 @@ CHECKS: dict[str, Check] = {
     "recipes": _recipes,
     "answerer": _answerer,
     "redis": _redis,
+    "vectors": _vectors,
     "watching": _watching,
     "queue": _attendance,
 }

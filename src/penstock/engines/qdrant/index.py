@@ -65,7 +65,7 @@ class ProjectedIndex:
 
     async def _search(self, ground: Ground, question: Question, limit: int) -> Checked:
         vector = _vector(ground, question)
-        words = await self._manifest.weights(ground.generation, question.text)
+        words = await self._words(ground, question.text)
         asked = limit * SPARE
         while True:
             dense, lexical = await self._ask(ground, vector, words, asked)
@@ -74,6 +74,9 @@ class ProjectedIndex:
             if checked.enough or checked.overtaken or asked >= ASKED_MAX:
                 return checked
             asked *= GROWTH
+
+    async def _words(self, ground: Ground, text: str) -> Mapping[str, float]:
+        return {} if ground.space is None else await self._manifest.weights(ground.generation, text)
 
     async def _ask(
         self, ground: Ground, vector: Vector | None, words: Mapping[str, float], limit: int

@@ -65,6 +65,10 @@ class _Page(msgspec.Struct):
     points: list[_Numbered]
 
 
+class _Count(msgspec.Struct):
+    count: int
+
+
 class _Named(msgspec.Struct):
     name: str
 
@@ -113,6 +117,12 @@ class QdrantVectors:
         told = _read(await self._server.call("GET", "/collections"), _Names)
         found = (space_named(home, each.name) for each in told.collections)
         return sorted(filter(None, found), key=lambda space: (space.recipe, space.dimension))
+
+    async def count(self, space: Space) -> int:
+        """How many points a space has."""
+        path = f"/collections/{await self._name(space)}/points/count"
+        told = await self._server.call("POST", path, {"exact": True})
+        return 0 if told is None else _read(told, _Count).count
 
     async def page(
         self, space: Space, *, subject: Subject | None = None, after: int = 0, limit: int = 1000

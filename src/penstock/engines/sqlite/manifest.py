@@ -73,6 +73,11 @@ class SqliteManifest:
         """Current versions of generations in use, with a higher number than that."""
         return await self._store.look(lambda db: _current(db, after, limit))
 
+    async def size(self) -> int:
+        """How many chunks the current versions of generations in use have."""
+        row = await self._store.look(lambda db: db.execute(sql("manifest_size")).fetchone())
+        return int(row[0])
+
     async def missing(self, chunks: Sequence[int]) -> list[int]:
         """Which of these chunks are not there."""
         where = {"chunks": json.dumps(list(chunks))}
@@ -122,10 +127,10 @@ def _grounds(db: sqlite3.Connection, scope: Scope) -> list[Ground]:
             generation=GenerationId(generation),
             revision=revision,
             model=model,
-            space=None if length is None else _space(recipe_json, length),
+            space=_space(recipe_json, length) if length and is_seen else None,
             documents=documents_of(db, scope, CollectionId(collection)),
         )
-        for collection, generation, revision, recipe_json, model, length in db.execute(
+        for collection, generation, revision, recipe_json, model, length, is_seen in db.execute(
             sql("manifest_ground"), where
         ).fetchall()
     ]
