@@ -131,10 +131,8 @@ class RedisDesk:
     async def resume(self, scope: PauseScope, name: str = "") -> bool:
         """Let them go on; a crash on the way leaves the rest to the next promote."""
         lifted = bool(await self._access.run("resume", f"{scope.value}:{name}"))
-        while lifted:
-            more, _, _ = await self._access.run("promote")
-            if not more:
-                break
+        while lifted and await self._access.run("let_go"):
+            pass
         self._access.ring()
         return lifted
 

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from penstock.engines.redis.submitting import read_body
 from penstock.model.batches import Batch
 from penstock.model.errors import ErrorReport, Refused
 from penstock.model.jobs import BatchId, Job, JobId, Lease, Operation, Progress, TenantId, WorkerId
 from penstock.model.payloads import DeleteTenant, ItemType
 from penstock.model.standing import WorkerSeen
-from penstock.model.states import State
+from penstock.model.states import ENDED, State
 from penstock.ports.codec import decode_payload
 
 _ITEM_TYPES = {kind.value.encode(): kind for kind in ItemType}
 _OPERATIONS = {op.value.encode(): op for op in Operation}
 _PLACES = {"leased": State.LEASED, "done": State.DONE, "failed": State.FAILED}
+
+
+SEPARATOR = "\x1f"
+
+
+class Fixed(NamedTuple):
+    """What never changes about a job, in the order of `parts/ground.lua`."""
+
+    tenant: str
+    item_type: str
+    collection: str
+    key: str
+    created_at: str
+    created_us: str
+    seq: str
+    generation: str
+    origin: str
+    subject: str
 
 
 @dataclass(slots=True)
@@ -51,6 +70,7 @@ def _lease_of(row: Sequence[bytes], worker: WorkerId, *, alone: bool) -> Lease:
     item_type = _ITEM_TYPES[row[3]]
     tenant = TenantId(row[5].decode())
     payload = decode_payload(item_type, row[7].decode())
+    body = read_body(row[11])
     if isinstance(payload, DeleteTenant) and payload.tenant_id_to_delete != tenant:
         raise Refused("a tenant may delete only itself", code="ERR_TENANT_INVALID")
     return Lease(  # by position: this is made thousands of times a second
@@ -66,10 +86,10 @@ def _lease_of(row: Sequence[bytes], worker: WorkerId, *, alone: bool) -> Lease:
         int(row[8]),
         int(row[9]) + 1,
         int(row[10]),
-        row[11].decode() or "main",
-        row[12].decode() or "{}",
-        row[13].decode() or None,
-        row[14] == b"1",
+        body.branch,
+        body.metadata,
+        body.document_id,
+        row[12] == b"1",
         alone,
     )
 
@@ -78,41 +98,47 @@ def job_of(told: Sequence[Any]) -> Job:
     """A job from what `parts/reading.lua` tells."""
     task = fields_of(told[1])
     get = task.get
-    due = _seconds(get("due"))
-    waits = State.READY if due is None else State.DELAYED
+    fixed = Fixed._make(task["fixed"].split(SEPARATOR, len(Fixed._fields) - 1))
+    body = read_body(get("body", ""))
+    place = task["place"]
+    state = _PLACES.get(place, State.DELAYED if get("due") else State.READY)
+    leased, ended = state is State.LEASED, state in ENDED
+    finished_at = _seconds(get("finished_at")) if ended else None
+    started_at = _seconds(get("started_at"))
+    updated_at = finished_at or float(get("updated_at") or fixed.created_at)
     return Job(
         id=JobId(told[0].decode()),
-        item_type=ItemType(task["item_type"]),
-        op=Operation(task["op"]),
-        tenant=TenantId(task["tenant"]),
-        collection=task["collection"],
-        priority=int(task["priority"]),
-        state=_PLACES.get(task["place"], waits),
+        item_type=ItemType(fixed.item_type),
+        op=Operation(get("op") or "ingest"),
+        tenant=TenantId(fixed.tenant),
+        collection=fixed.collection,
+        priority=int(get("priority") or 5),
+        state=state,
         payload_json=task["payload"],
-        idempotency_key=task["key"],
-        subject=task["subject"],
-        created_at=float(task["created_at"]),
-        updated_at=float(task["updated_at"]),
-        retry_count=int(task["retry_count"]),
-        max_retries=int(task["max_retries"]),
-        crashes=int(task["crashes"]),
-        branch=get("branch") or "main",
-        metadata_json=get("metadata") or "{}",
-        document_id=get("document_id") or None,
-        run_at=due,
-        lease_until=_seconds(get("until")),
-        worker=WorkerId(task["worker"]) if get("worker") else None,
-        started_at=_seconds(get("started_at")),
-        finished_at=_seconds(get("finished_at")),
-        parked_since=_seconds(get("parked_since")),
+        idempotency_key=fixed.key,
+        subject=fixed.subject,
+        created_at=float(fixed.created_at),
+        updated_at=max(updated_at, started_at or 0.0) if leased else updated_at,
+        retry_count=int(get("retry_count") or 0),
+        max_retries=int(get("max_retries") or 3),
+        crashes=int(get("crashes") or 0),
+        branch=body.branch,
+        metadata_json=body.metadata,
+        document_id=body.document_id,
+        run_at=None if leased or ended else _seconds(get("due")),
+        lease_until=_seconds(get("until")) if leased else None,
+        worker=WorkerId(task["worker"]) if leased else None,
+        started_at=started_at,
+        finished_at=finished_at,
+        parked_since=None if ended else _seconds(get("parked_since")),
         error=_error_of(get("code"), get("message")),
         last_error_at=_seconds(get("error_at")),
         behind=JobId(told[2].decode()) if told[2] else None,
-        paused=task["place"] == "aside",
-        cancel_code=get("cancel") or None,
+        paused=place == "aside",
+        cancel_code=(get("cancel") or None) if leased else None,
         delete_first=get("delete_first") == "1",
-        progress=_progress_of(get("done"), get("total")),
-        replay_of=JobId(task["replay_of"]) if get("replay_of") else None,
+        progress=_progress_of(get("progress"), get("token")),
+        replay_of=JobId(body.replay_of) if body.replay_of else None,
         barred=bool(told[3]),
     )
 
@@ -125,8 +151,12 @@ def _error_of(code: str | None, message: str | None) -> ErrorReport | None:
     return ErrorReport(code=code, message=message or "") if code else None
 
 
-def _progress_of(done: str | None, total: str | None) -> Progress | None:
-    return Progress(done=int(done), total=int(total) if total else None) if done else None
+def _progress_of(told: str | None, token: str | None) -> Progress | None:
+    """What the present attempt told; an earlier one's word is no longer true."""
+    of, done, total = told.split(":") if told else ("", "", "")
+    if not told or of != token:
+        return None
+    return Progress(done=int(done), total=int(total) if total else None)
 
 
 def worker_of(seen: Sequence[Any], dead_before: float) -> WorkerSeen:

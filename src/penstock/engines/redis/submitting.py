@@ -17,10 +17,23 @@ from penstock.model.statuses import message_of, name_of
 from penstock.ports.codec import encode_metadata, encode_payload
 
 _ENCODER = msgspec.json.Encoder()
+
+
+class Body(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What no script needs to know of a job."""
+
+    branch: str = "main"
+    metadata: str = "{}"
+    document_id: str | None = None
+    replay_of: str | None = None
+
+
+_PLAIN = Body()
+_BODY = msgspec.json.Decoder(Body)
 _HOW = {how.value.encode(): how for how in Accepted}
 
 Entry = tuple[str, ...]
-"""A job as the scripts unpack it, in the order of FIELDS in `parts/accepting.lua`."""
+"""A job as the scripts unpack it, in the order of entry_of in `parts/accepting.lua`."""
 
 
 def entries_of(jobs: Sequence[NewJob], rules: Rules, now: float) -> list[Entry]:
@@ -47,20 +60,25 @@ def entry_of(job: NewJob, rules: Rules, now: float) -> Entry:
         idempotency_key(job.collection, job.payload),
         subject_of(job.collection, job.payload, job.document_id),
         encode_payload(job.payload, bytes_max=rules.payload_bytes_max),
-        encode_metadata(job.metadata, bytes_max=rules.metadata_bytes_max),
-        job.branch,
-        job.document_id or "",
+        body_of(job, encode_metadata(job.metadata, bytes_max=rules.metadata_bytes_max)),
         "" if job.run_at is None else repr(job.run_at),
         str(job.max_retries),
-        job.replay_of or "",
         "1" if job.delete_first else "0",
         told.filename or name_of(job.payload),
         (stamp(told.submitted_at) if told.submitted_at is not None else None) or "",
         "," + _ENCODER.encode(message)[1:].decode(),
-        "",
-        "",
-        "",
     )
+
+
+def body_of(job: NewJob, metadata: str) -> str:
+    """What scripts only keep and hand back; nothing at all for most jobs."""
+    body = Body(branch=job.branch, metadata=metadata, document_id=job.document_id, replay_of=job.replay_of)
+    return "" if body == _PLAIN else _ENCODER.encode(body).decode()
+
+
+def read_body(data: bytes | str) -> Body:
+    """The same as it was kept."""
+    return _BODY.decode(data) if data else _PLAIN
 
 
 def receipts_of(reply: list[Any]) -> list[Receipt]:

@@ -2,9 +2,9 @@
 -- ARGV[4] id.
 -- include: ground
 -- include: lanes
-local seen = call('HMGET', task_key(ARGV[4]), 'op', 'priority', 'created_us', 'seq')
-local rank = rank_of({op = seen[1], priority = seen[2]})
-local at, seq, limit, number = tonumber(seen[3]), tonumber(seen[4]), tonumber(ARGV[5]), 0
+local task = read(ARGV[4], {'fixed', 'op', 'priority'})
+local rank = rank_of(task)
+local at, seq, limit, number = tonumber(task.created_us), tonumber(task.seq), tonumber(ARGV[5]), 0
 for _, name in ipairs(call('ZRANGE', K.lanes, 0, -1)) do
   local inverse, list = string.match(name, '^(%d%d).-' .. SEPARATOR .. '(.*)$')
   local its_rank = 10 - tonumber(inverse)

@@ -1,5 +1,5 @@
 -- claim: lease up to so many ready jobs to a worker. Messages nobody knows yet are moved to its processing list too
--- and handed back as strangers, to be adopted. Returns {alone, more, leases, strangers}: a lease is what FIELDS says.
+-- and handed back as strangers, to be adopted. Returns {alone, more, leases, strangers}: a lease is what lease_of says.
 -- ARGV[4] worker; ARGV[5] limit; ARGV[6] 1 if the worker is idle; ARGV[7] every so manieth claim takes the longest
 -- waiting; ARGV[8] jobs a tenant may run at once; ARGV[9] the end of a lease by item type, packed; ARGV[10] a name of
 -- this request: sent again after a lost reply, it is answered with what it got the first time.
@@ -19,7 +19,7 @@ local taken_ids, taken_elements, taken_scores, waiting_no_more = {}, {}, {}, {}
 
 local function lease_of(task, token, upto)
   return {task.id, token, upto, task.item_type, task.op, task.tenant, task.collection, task.payload, task.priority,
-    task.retry_count, task.crashes, task.branch, task.metadata, task.document_id, task.delete_first}
+    task.retry_count, task.crashes, task.body, task.delete_first}
 end
 
 local function answer_again(packed)
@@ -55,8 +55,7 @@ local function lease(task)
   token = math.max(token + 1, tonumber(MICROS), tonumber(task.token ~= '' and task.token or 0) + 1)
   local text = string.format('%.0f', token)
   local upto = ends[task.item_type] or ends['']
-  call('HSET', task_key(task.id), 'place', 'leased', 'ticket', '', 'worker', worker, 'until', upto,
-    'started_at', NOW, 'updated_at', NOW, 'token', text, 'done', '', 'total', '')
+  call('HSET', task_key(task.id), 'place', 'leased', 'worker', worker, 'until', upto, 'started_at', NOW, 'token', text)
   show(task.id, task, 'status', 'processing', 'started_at', STAMP)
   count(task.place, -1)
   run(task.tenant, 1)
@@ -97,7 +96,7 @@ else
     local head = look(lane, limit)
     if head.barrier then
       head.taken = true
-      call('LREM', head.ticket, -1, head.element)
+      call('LREM', ticket_list(head), -1, head.element)
     else
       lane.head = nil
     end

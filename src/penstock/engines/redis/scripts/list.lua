@@ -17,11 +17,9 @@ local function state_of(task)
   return task.due ~= '' and 'delayed' or 'ready'
 end
 
-local NAMED = {'tenant', 'collection', 'item_type', 'code', 'place', 'due'}
+local NAMED = {'fixed', 'code', 'place', 'due'}
 local function is_wanted(id)
-  local seen = call('HMGET', task_key(id), unpack(NAMED))
-  local task = {}
-  for at, name in ipairs(NAMED) do task[name] = seen[at] or '' end
+  local task = read(id, NAMED)
   task.state = state_of(task)
   for name, value in pairs(wanted) do
     if value ~= '' and task[name] ~= value then return false end
@@ -33,7 +31,7 @@ local page = call('ZREVRANGEBYSCORE', K.jobs, from == '+inf' and from or '(' .. 
   'LIMIT', 0, pages)
 local found = {}
 for at = 1, #page, 2 do
-  if is_wanted(page[at]) then found[#found + 1] = (told(page[at])) end
+  if is_wanted(page[at]) then found[#found + 1] = told(page[at]) end
   if #found == limit then return {page[at + 1], found} end
 end
 return {#page == 2 * pages and page[#page] or '', found}

@@ -14,7 +14,7 @@ local function look_into(list)
     for place = #page, 1, -1 do
       local id = ticket_of(page[place])
       local task = id and see(id)
-      if task and task.place == 'ready' and task.ticket == list and not is_paused(task)
+      if task and task.place == 'ready' and ticket_list(task) == list and not is_paused(task)
         and not waits_for_deletion(task) then
         return compare(task)
       end

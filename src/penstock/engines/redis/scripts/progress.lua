@@ -2,5 +2,6 @@
 -- include: ground
 local seen = call('HMGET', task_key(ARGV[4]), 'place', 'token')
 if seen[1] ~= 'leased' or seen[2] ~= ARGV[5] then return 0 end
-call('HSET', task_key(ARGV[4]), 'done', ARGV[6], 'total', ARGV[7], 'updated_at', NOW)
+-- Kept with its token: the next attempt starts from nothing without having to say so.
+call('HSET', task_key(ARGV[4]), 'progress', ARGV[5] .. ':' .. ARGV[6] .. ':' .. ARGV[7], 'updated_at', NOW)
 return 1

@@ -6,6 +6,7 @@
 -- include: lines
 -- include: ending
 -- include: barriers
+-- include: letting
 local more, waits = 0, 0
 local due = call('ZRANGEBYSCORE', K.due, '-inf', NOW, 'LIMIT', 0, 1000)
 for _, id in ipairs(due) do
@@ -18,15 +19,7 @@ for _, id in ipairs(due) do
   end
 end
 if #due == 1000 then more = 1 end
-for _, pause in ipairs(call('SMEMBERS', K.lifted)) do
-  local key = NAMES.root .. 'aside:' .. pause
-  for _, id in ipairs(call('LPOP', key, 1000) or {}) do
-    local task = load(id)
-    count('aside', -1)
-    make_ready(id, task)
-  end
-  if call('EXISTS', key) == 0 then call('SREM', K.lifted, pause) else more = 1 end
-end
+if let_go() then more = 1 end
 for _, tenant in ipairs(call('HKEYS', K.closed)) do
   local how = clear(tenant)
   if how == 'more' then more = 1 end

@@ -50,6 +50,7 @@ if #done > 0 then
   call('LTRIM', K.completed, 0, NAMES.completed_max - 1)
 end
 if ARGV[7] == '1' then ring() end
+write_quick()
 clear_closing()
 write_counts()
 return answers

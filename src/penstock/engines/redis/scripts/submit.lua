@@ -1,5 +1,5 @@
 -- submit: accept all of a list of jobs or none. Returns {'ok', id, how, id, how, ...}, or {'batch' or 'taken', which}.
--- ARGV[4] the batch they join, or nothing; ARGV[5] entries, packed, in the order of FIELDS.
+-- ARGV[4] the batch they join, or nothing; ARGV[5] entries, packed, in the order of entry_of.
 -- include: ground
 -- include: status
 -- include: lanes
@@ -12,6 +12,7 @@ local entries = {}
 for _, packed in ipairs(cmsgpack.unpack(ARGV[5])) do entries[#entries + 1] = entry_of(packed) end
 local refusal = refusal_of(entries, batch)
 if refusal then return refusal end
+reserve(#entries)
 local answer = {'ok'}
 for _, entry in ipairs(entries) do
   local id, how = accept(entry, batch)

@@ -58,11 +58,25 @@ local function reach(tenant, subject, except)
   end
 end
 
+-- The latest deletion of each tenant that this list has met; most have none.
+local generations = {}
+local function generation_of(tenant)
+  if not generations[tenant] then
+    generations[tenant] = '0'
+    if call('HEXISTS', K.closed, tenant) == 1 then
+      local latest = call('ZREVRANGE', barriers_key(tenant), 0, 0, 'WITHSCORES')[2]
+      generations[tenant] = string.format('%.0f', tonumber(latest or 0))
+    end
+  end
+  return generations[tenant]
+end
+
 local function number_barrier(id, task)
   local number = call('HINCRBY', K.counts, 'seq', 1)
   call('ZADD', barriers_key(task.tenant), number, id)
   change(id, task, 'cleared', '')
   call('HSET', K.closed, task.tenant, '0')
+  generations[task.tenant] = nil
   for _, other in ipairs(call('ZRANGE', barriers_key(task.tenant), 0, -1)) do
     local earlier = load(other)
     if other ~= id and earlier.place == 'leased' then tell_to_stop(other, earlier) end
@@ -71,44 +85,92 @@ local function number_barrier(id, task)
   closing[task.tenant] = true
 end
 
-local function generation_of(tenant)
-  if call('HEXISTS', K.closed, tenant) == 0 then return '0' end
-  return string.format('%.0f', tonumber(call('ZREVRANGE', barriers_key(tenant), 0, 0, 'WITHSCORES')[2] or 0))
+local function element_of(id, seq, created_us, tail)
+  return '{"job_id":"' .. id .. '","seq":' .. seq .. ',"created_us":' .. created_us .. tail
 end
 
-local function element_of(entry, seq)
-  if entry.element ~= '' then return entry.element end
-  return '{"job_id":"' .. entry.id .. '","seq":' .. seq .. ',"created_us":' .. MICROS .. entry.tail
+local function is_foreign(entry) return (entry.element or '') ~= '' end
+
+-- Its place in its subject's line: the first goes on, others wait behind it.
+local function stand_in_line(id, tenant, subject)
+  if call('HSETNX', subjects_key(tenant), subject, id) == 1 then return true end
+  call('RPUSH', line_key({tenant = tenant, subject = subject}), id)
+  call('HSET', task_key(call('HGET', subjects_key(tenant), subject)), 'followed', '1')
+  return false
+end
+
+local function write_task(entry, task, place, batch)
+  local words = {'fixed', task.fixed, 'payload', entry.payload, 'place', place, 'element', task.element}
+  local function add(name, value)
+    words[#words + 1] = name
+    words[#words + 1] = value
+  end
+  for _, name in ipairs({'op', 'priority', 'max_retries', 'delete_first'}) do
+    if entry[name] ~= USUAL[name] then add(name, entry[name]) end
+  end
+  if entry.body ~= '' then add('body', entry.body) end
+  if entry.due ~= '' then add('due', entry.due) end
+  if batch ~= '' then add('batches', batch .. SEPARATOR) end
+  if is_foreign(entry) then add('foreign', '1') end
+  call('HSET', task_key(entry.id), unpack(words))
+end
+
+-- The documented hash is alike for many: it is written once a collection and copied, which costs a fifth.
+local FORM = NAMES.root .. 'form'
+local formed = nil
+local function fill_form(key, collection)
+  call('HSET', key, 'job_id', '', 'rag_id', collection, 'filename', '', 'status', 'queued', 'submitted_at', STAMP,
+    'started_at', '', 'completed_at', '', 'duration_seconds', '', 'chunks_created', '0', 'embeddings_generated', '0',
+    'tokens_used', '0', 'error', '', 'error_type', '', 'retry_count', '0')
+end
+
+local function write_status(entry)
+  local key = hash_key(entry.id)
+  if formed ~= entry.collection then
+    fill_form(FORM, entry.collection)
+    formed = entry.collection
+  end
+  if call('COPY', FORM, key) == 0 then fill_form(key, entry.collection) end
+  call('HSET', key, 'job_id', entry.id, 'filename', entry.filename)
+  if entry.submitted_at ~= '' then call('HSET', key, 'submitted_at', entry.submitted_at) end
+end
+
+local next_seq, last_seq = 0, -1
+local function number()
+  if next_seq > last_seq then
+    last_seq = call('HINCRBY', K.counts, 'seq', 1)
+    next_seq = last_seq
+  end
+  next_seq = next_seq + 1
+  return string.format('%.0f', next_seq - 1)
+end
+
+-- Numbers for a list of jobs at once.
+local function reserve(many)
+  last_seq = call('HINCRBY', K.counts, 'seq', many)
+  next_seq = last_seq - many + 1
 end
 
 local function create(entry, batch)
-  local id, tenant, subject = entry.id, entry.tenant, entry.subject
-  local seq = string.format('%.0f', call('HINCRBY', K.counts, 'seq', 1))
+  local id, tenant = entry.id, entry.tenant
+  local barrier = entry.item_type == 'delete_tenant'
   local created, created_us = NOW, MICROS
-  if entry.created ~= '' then
+  if entry.created then
     created, created_us = entry.created, string.format('%.0f', tonumber(entry.created) * 1000000)
   end
-  local barrier = entry.item_type == 'delete_tenant'
   local generation = generation_of(tenant)
-  if entry.op == 'delete' and not barrier then reach(tenant, subject, id) end
-  local first = barrier or call('HSETNX', subjects_key(tenant), subject, id) == 1
-  local element = element_of(entry, seq)
+  if entry.op == 'delete' and not barrier then reach(tenant, entry.subject, id) end
+  local seq = number()
   local task = {op = entry.op, priority = entry.priority, tenant = tenant, created_us = created_us, seq = seq,
-    origin = entry.origin}
-  local list = home_of(task)
+    origin = entry.origin or ''}
+  task.fixed = table.concat({tenant, entry.item_type, entry.collection, entry.key, created, created_us, seq, generation,
+    task.origin, entry.subject}, SEPARATOR)
+  task.element = is_foreign(entry) and entry.element or element_of(id, seq, created_us, entry.tail)
+  task.list = home_of(task)
+  local first = barrier or stand_in_line(id, tenant, entry.subject)
   local place = (not first and 'behind') or (entry.due ~= '' and 'delayed') or 'ready'
-  call('HSET', task_key(id), 'item_type', entry.item_type, 'op', entry.op, 'tenant', tenant,
-    'collection', entry.collection, 'priority', entry.priority, 'payload', entry.payload, 'key', entry.key,
-    'subject', subject, 'created_at', created, 'created_us', created_us, 'updated_at', NOW, 'seq', seq,
-    'branch', entry.branch, 'metadata', entry.metadata, 'document_id', entry.document_id,
-    'max_retries', entry.max_retries, 'retry_count', '0', 'crashes', '0', 'place', place, 'due', entry.due,
-    'delete_first', entry.delete_first, 'replay_of', entry.replay_of, 'generation', generation,
-    'element', element, 'ticket', place == 'ready' and list or '', 'batches', batch ~= '' and batch .. SEPARATOR or '')
-  call('HSET', hash_key(id), 'job_id', id, 'rag_id', entry.collection, 'filename', entry.filename, 'status', 'queued',
-    'submitted_at', entry.submitted_at ~= '' and entry.submitted_at or STAMP, 'started_at', '', 'completed_at', '',
-    'duration_seconds', '', 'chunks_created', '0', 'embeddings_generated', '0', 'tokens_used', '0',
-    'error', '', 'error_type', '', 'retry_count', '0')
-  if call('DEL', hash_key(id) .. ':ttl') == 1 then call('PERSIST', hash_key(id)) end
+  write_task(entry, task, place, batch)
+  write_status(entry)
   call('HSET', K.waiting, tenant .. SEPARATOR .. entry.key, id)
   newcomers[#newcomers + 1] = seq
   newcomers[#newcomers + 1] = id
@@ -118,25 +180,19 @@ local function create(entry, batch)
     call('ZADD', K.due, entry.due, id)
     ring()
   end
-  if entry.element ~= '' then
-    call('HSET', task_key(id), 'foreign', '1', 'origin', entry.origin)
-    call('HSET', K.elements, redis.sha1hex(element), id)
-  end
+  if is_foreign(entry) then call('HSET', K.elements, redis.sha1hex(task.element), id) end
   if barrier then
     flush_tickets()
     number_barrier(id, load(id))
   else
     owe(tenant, generation, 1)
   end
-  if place == 'ready' and entry.element ~= '' then
+  if place == 'ready' and is_foreign(entry) then
     flush_tickets()
     push(id, load(id))
   elseif place == 'ready' then
     ring()
-    gather_ticket(id, task, list, element)
-  elseif place == 'behind' then
-    call('RPUSH', line_key({tenant = tenant, subject = subject}), id)
-    call('HSET', task_key(call('HGET', subjects_key(tenant), subject)), 'followed', '1')
+    gather_ticket(id, task, task.list, task.element)
   end
 end
 
@@ -147,13 +203,13 @@ local function replace(id, task, entry)
   local priority = math.max(tonumber(task.priority), tonumber(entry.priority))
   local both = not deletes and (deleting or entry.delete_first == '1')
   if task.due ~= '' then call('ZREM', K.due, id) end
+  local list = ticket_list(task)
   local element = task.element
-  if task.foreign == '' and entry.element == '' then
-    element = '{"job_id":"' .. id .. '","seq":' .. task.seq .. ',"created_us":' .. task.created_us .. entry.tail
+  if task.foreign == '' and not is_foreign(entry) then
+    element = element_of(id, task.seq, task.created_us, entry.tail)
   end
   change(id, task, 'op', entry.op, 'payload', entry.payload, 'priority', tostring(priority), 'updated_at', NOW,
-    'due', entry.due, 'max_retries', entry.max_retries, 'branch', entry.branch, 'metadata', entry.metadata,
-    'retry_count', '0', 'parked_since', '', 'delete_first', both and '1' or '0', 'element', element)
+    'due', entry.due, 'max_retries', entry.max_retries, 'body', entry.body, 'retry_count', '0', 'parked_since', '', 'delete_first', both and '1' or '0', 'element', element)
   if entry.due ~= '' then
     call('ZADD', K.due, entry.due, id)
     ring()
@@ -168,7 +224,7 @@ local function replace(id, task, entry)
     elseif task.place == 'delayed' then
       count('delayed', -1)
       make_ready(id, task)
-    elseif task.place == 'ready' and task.ticket ~= home_of(task) then
+    elseif task.place == 'ready' and list ~= home_of(task) then
       push(id, task)
     end
   end
@@ -193,12 +249,17 @@ end
 -- What became of the intent: the id that stands for it now, and how.
 local function accept(entry, batch)
   local name = entry.tenant .. SEPARATOR .. entry.key
-  local known = call('HMGET', task_key(entry.id), 'alias', 'tenant')
-  if known[1] or known[2] then
-    flush_tickets()
-    local id = known[1] or entry.id
-    join(batch, id, load(id))
-    return id, 'existing'
+  if call('EXISTS', task_key(entry.id), hash_key(entry.id) .. ':ttl') > 0 then
+    local known = call('HMGET', task_key(entry.id), 'alias', 'fixed')
+    if known[1] or known[2] then
+      flush_tickets()
+      local id = known[1] or entry.id
+      join(batch, id, load(id))
+      return id, 'existing'
+    end
+    -- An id of a job long gone lives again: its hash must not expire under it.
+    call('DEL', hash_key(entry.id) .. ':ttl')
+    call('PERSIST', hash_key(entry.id))
   end
   local waiting = call('HGET', K.waiting, name)
   if not waiting then
@@ -229,29 +290,30 @@ local function refusal_of(entries, batch)
   for _, entry in ipairs(entries) do
     local held = seen[entry.id]
     if not held then
-      held = call('HMGET', task_key(entry.id), 'tenant', 'key', 'alias')
-      if held[3] then held = call('HMGET', task_key(held[3]), 'tenant', 'key') end
-      if not held[1] then held = {entry.tenant, entry.key} end
+      held = entry
+      if call('EXISTS', task_key(entry.id)) == 1 then
+        held = read(call('HGET', task_key(entry.id), 'alias') or entry.id, {'fixed'}) or entry
+      end
       seen[entry.id] = held
     end
-    if held[1] ~= entry.tenant or held[2] ~= entry.key then return {'taken', entry.id} end
+    if held.tenant ~= entry.tenant or held.key ~= entry.key then return {'taken', entry.id} end
   end
   return nil
 end
 
 local function write_accepted(batch)
   flush_tickets()
+  if formed then call('DEL', FORM) end
   gathered('ZADD', K.jobs, newcomers)
   if joined > 0 then call('HINCRBY', batch_key(batch), 'total', joined) end
   clear_closing()
   write_counts()
 end
 
-local FIELDS = {'id', 'item_type', 'op', 'tenant', 'collection', 'priority', 'key', 'subject', 'payload', 'metadata',
-  'branch', 'document_id', 'due', 'max_retries', 'replay_of', 'delete_first', 'filename', 'submitted_at', 'tail',
-  'element', 'created', 'origin'}
+-- In the order of submitting.py; what only an adopted message has is set by adopt.
 local function entry_of(packed)
-  local entry = {}
-  for place, name in ipairs(FIELDS) do entry[name] = packed[place] end
-  return entry
+  return {id = packed[1], item_type = packed[2], op = packed[3], tenant = packed[4], collection = packed[5],
+    priority = packed[6], key = packed[7], subject = packed[8], payload = packed[9], body = packed[10],
+    due = packed[11], max_retries = packed[12], delete_first = packed[13], filename = packed[14],
+    submitted_at = packed[15], tail = packed[16]}
 end

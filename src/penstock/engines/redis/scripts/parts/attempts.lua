@@ -1,8 +1,8 @@
 -- attempts: ATTEMPT is {id, place, token, retry_count, max_retries, crashes, parked_since, cancel, started_at, seq}.
 local function attempt_of(id)
-  local seen = call('HMGET', task_key(id), 'place', 'token', 'retry_count', 'max_retries', 'crashes', 'parked_since',
-    'cancel', 'started_at', 'seq')
-  local attempt = {id}
-  for at = 1, 9 do attempt[at + 1] = seen[at] or '' end
-  return attempt
+  local task = read(id, {'fixed', 'place', 'token', 'retry_count', 'max_retries', 'crashes', 'parked_since', 'cancel',
+    'started_at'})
+  if not task then return {id, '', '', '', '', '', '', '', '', ''} end
+  return {id, task.place, task.token, task.retry_count, task.max_retries, task.crashes, task.parked_since, task.cancel,
+    task.started_at, task.seq}
 end

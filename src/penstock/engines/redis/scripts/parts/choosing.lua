@@ -7,16 +7,9 @@ local closed, paused, room = {}, {tenant = {}, collection = {}, type = {}}, {}
 local barred = {}
 local anything_paused = false
 
-local TAKEN = {'place', 'ticket', 'item_type', 'op', 'tenant', 'collection', 'priority', 'payload', 'retry_count',
-  'crashes', 'branch', 'metadata', 'document_id', 'delete_first', 'token', 'key', 'element', 'created_us', 'seq',
-  'aliased'}
-local function fetch(id)
-  local values = call('HMGET', task_key(id), unpack(TAKEN))
-  if not values[1] then return nil end
-  local task = {id = id}
-  for place, name in ipairs(TAKEN) do task[name] = values[place] or '' end
-  return task
-end
+local TAKEN = {'fixed', 'place', 'ticket', 'op', 'priority', 'payload', 'retry_count', 'crashes', 'body',
+  'delete_first', 'token', 'element', 'aliased'}
+local function fetch(id) return read(id, TAKEN) end
 
 local function read_pauses()
   local everything = false
@@ -79,7 +72,7 @@ local function head_of(lane, element)
   local id = ticket_of(element)
   if not id then return {element = element, list = lane.list, stranger = true} end
   local task = fetch(id)
-  if not task or task.place ~= 'ready' or task.ticket ~= lane.list then return nil end
+  if not task or task.place ~= 'ready' or ticket_list(task) ~= lane.list then return nil end
   local pause = pause_of(task)
   if pause then
     set_aside(task, pause)
@@ -135,11 +128,15 @@ end
 
 local function fresh_lane(chunk)
   local wheel = ring_now
+  if wheel.round then return nil end
   while #wheel.fresh == 0 do
     local upto = wheel.wrapped and '[' .. wheel.start or '(' .. wheel.prefix .. '\255'
     local found = call('ZRANGEBYLEX', K.lanes, '(' .. wheel.cursor, upto, 'LIMIT', 0, chunk)
     if #found == 0 then
-      if wheel.wrapped or wheel.start == wheel.prefix then return nil end
+      if wheel.wrapped or wheel.start == wheel.prefix then
+        wheel.round = true
+        return nil
+      end
       wheel.wrapped, wheel.cursor = true, wheel.prefix
     else
       wheel.cursor = found[#found]

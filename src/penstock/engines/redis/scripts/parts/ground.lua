@@ -21,14 +21,34 @@ local function held_key(worker) return NAMES.root .. 'held:' .. worker end
 local function processing_key(worker) return (string.gsub(NAMES.processing, '%%s', (string.gsub(worker, '%%', '%%%%')))) end
 local function batch_key(batch) return NAMES.root .. 'batch:' .. batch end
 
--- A task as a table; a field that is not there is the empty text.
-local EMPTY = {__index = function() return '' end}
+-- What never changes about a task is one field of its hash, so that writing and reading it is cheap; what is as it
+-- usually is has no field at all.
+local FIXED = string.rep('(.-)' .. SEPARATOR, 9) .. '(.*)'
+local function expand(task)
+  task.tenant, task.item_type, task.collection, task.key, task.created_at, task.created_us, task.seq, task.generation,
+    task.origin, task.subject = string.match(task.fixed, FIXED)
+  return task
+end
+
+-- Some fields of a task; nil if there is none. `fixed` brings all that never changes.
+local USUAL = {retry_count = '0', crashes = '0', delete_first = '0', op = 'ingest', priority = '5', max_retries = '3'}
+local function read(id, fields)
+  local values = call('HMGET', task_key(id), unpack(fields))
+  local task = {id = id}
+  for place, name in ipairs(fields) do task[name] = values[place] or USUAL[name] or '' end
+  if task.fixed == '' then return nil end
+  return expand(task)
+end
+
+-- A whole task; a field that is not there is the empty text.
+local EMPTY = {__index = function(_, name) return USUAL[name] or '' end}
 local function load(id)
   local flat = call('HGETALL', task_key(id))
   if #flat == 0 then return nil end
-  local task = {}
+  local task = setmetatable({}, EMPTY)
   for at = 1, #flat, 2 do task[flat[at]] = flat[at + 1] end
-  return setmetatable(task, EMPTY)
+  if task.fixed == '' then return task end
+  return expand(task)
 end
 
 -- Changes to a task, written and kept in the table that was loaded.

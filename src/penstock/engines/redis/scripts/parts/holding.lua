@@ -11,11 +11,4 @@ end
 local function waits_for_deletion(task)
   return call('HEXISTS', K.closed, task.tenant) == 1 and task.cleared ~= '1'
 end
-local SEEN = {'place', 'ticket', 'tenant', 'collection', 'item_type', 'cleared', 'created_us', 'seq'}
-local function see(id)
-  local values = call('HMGET', task_key(id), unpack(SEEN))
-  if not values[1] then return nil end
-  local task = {id = id}
-  for at, name in ipairs(SEEN) do task[name] = values[at] or '' end
-  return task
-end
+local function see(id) return read(id, {'fixed', 'place', 'ticket', 'cleared', 'op', 'priority'}) end

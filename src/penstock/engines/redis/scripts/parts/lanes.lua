@@ -24,6 +24,12 @@ local function home_of(task)
   return list_of(rank, task.tenant)
 end
 
+-- The list its ticket lies in; a job that never moved has no word about it.
+local function ticket_list(task)
+  if task.ticket ~= '' then return task.ticket end
+  return home_of(task)
+end
+
 local function lane_name(rank, tenant, list)
   return string.format('%02d', 10 - rank) .. tenant .. SEPARATOR .. list
 end
@@ -34,8 +40,9 @@ local function ticket_of(element)
   if id then return id, tonumber(at), tonumber(seq) end
   id = call('HGET', K.elements, redis.sha1hex(element))
   if not id then return nil end
-  local known = call('HMGET', task_key(id), 'created_us', 'seq')
-  return id, tonumber(known[1] or MICROS), tonumber(known[2] or 0)
+  local task = read(id, {'fixed'})
+  if not task then return id, tonumber(MICROS), 0 end
+  return id, tonumber(task.created_us), tonumber(task.seq)
 end
 
 local function older(at, seq, other_at, other_seq)

@@ -21,5 +21,6 @@ function told(id)
   local task = setmetatable({}, EMPTY)
   for at = 1, #flat, 2 do task[flat[at]] = flat[at + 1] end
   if task.alias ~= '' then return told(task.alias) end
-  return {id, flat, behind_of(id, task), is_barred(task)}, task
+  expand(task)
+  return {id, flat, behind_of(id, task), is_barred(task)}
 end

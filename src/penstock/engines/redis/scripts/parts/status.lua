@@ -11,14 +11,15 @@ local function lasts(id)
   call('SET', hash_key(id) .. ':ttl', STAMP, 'EX', NAMES.expiry)
 end
 
+local function duration_of(task)
+  if task.started_at == '' then return '' end
+  local seconds = string.format('%.3f', math.max(0, tonumber(NOW) - tonumber(task.started_at)))
+  return (string.gsub(string.gsub(seconds, '0+$', ''), '%.$', ''))
+end
+
 -- The end of a job: shown, and from now on it expires.
 local function show_end(id, task, status, message, family)
-  local seconds = ''
-  if task.started_at ~= '' then
-    seconds = string.format('%.3f', math.max(0, tonumber(NOW) - tonumber(task.started_at)))
-    seconds = string.gsub(string.gsub(seconds, '0+$', ''), '%.$', '')
-  end
-  show(id, task, 'status', status, 'completed_at', status == 'done' and STAMP or '', 'duration_seconds', seconds,
+  show(id, task, 'status', status, 'completed_at', status == 'done' and STAMP or '', 'duration_seconds', duration_of(task),
     'error', message, 'error_type', family, 'retry_count', task.retry_count)
   lasts(id)
   if task.aliased ~= '' then
