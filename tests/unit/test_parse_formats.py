@@ -262,7 +262,7 @@ def test_html_as_a_reader_sees_it() -> None:
 
 
 def test_html_rows_with_blocks_in_their_cells() -> None:
-    """What editors put around the words of a cell does not tear the row; a table that lays out a page does."""
+    """What editors put around a cell's words does not tear the row; a table that lays out a page does."""
     data = "<table><tr><th><p>Key</p></th><th><p>Place</p></th></tr><tr><td><div>1</div><p>a</p></td><td>hall"
     layout = (
         f"<table><tr><td><p>{'word ' * 300}</p><p>end</p></td></tr><tr><td><h2>Head</h2><p>x</p></td></tr>"
