@@ -51,8 +51,14 @@ class Store(Database, Protocol):
 @asynccontextmanager
 async def open_store(settings: Settings) -> AsyncIterator[Store]:
     """The store the settings name, closed at the end."""
-    async with open_sqlite_store(settings) as store:
-        yield store
+    if settings.queue.scheme == "database":
+        async with open_sqlite_store(settings) as store:
+            yield store
+        return
+    from penstock.wiring.booked import open_booked
+
+    async with open_sqlite_store(settings) as book, open_booked(settings, book) as booked:
+        yield booked
 
 
 @asynccontextmanager
@@ -67,6 +73,7 @@ async def open_sqlite_store(settings: Settings) -> AsyncIterator[SqliteStore]:
         busy_seconds=settings.sqlite.busy_timeout,
         poll_seconds=settings.worker.poll_interval,
         vectors_max=settings.sqlite.vectors_max,
+        booked=settings.queue.scheme != "database",
     )
     try:
         async with open_index(settings, store.manifest, store.index) as store.index:
@@ -97,11 +104,8 @@ def rules_of(settings: Settings) -> Rules:
 
 
 def _refuse_absent_engines(settings: Settings) -> None:
-    present = {"database": "sqlite", "queue": "database"}
-    for key, word in present.items():
-        address = getattr(settings, key)
-        if address.scheme != word:
-            raise Refused(
-                f"{key}: {address} names an engine this version does not have; use {word}",
-                code="ERR_CONFIGURATION",
-            )
+    if settings.database.scheme != "sqlite":
+        raise Refused(
+            f"database: {settings.database} names an engine this version does not have; use sqlite",
+            code="ERR_CONFIGURATION",
+        )

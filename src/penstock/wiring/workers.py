@@ -176,7 +176,8 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
         _on_signals(told)
         watch = asyncio.create_task(_end_with_parent(parent_gone, worker))
         try:
-            await run_crew(worker, store.queue, store, clock, pace, (teller, *trades), teller)
+            every = (teller, *trades, *await _in_step(settings, store))
+            await run_crew(worker, store.queue, store, clock, pace, every, teller)
         finally:
             watch.cancel()
     _ignore_signals()
@@ -195,6 +196,15 @@ async def _equipped(
 
     async with open_plant(orders.settings, store, orders.worker, breakers) as plant:
         yield plant.handlers, plant.trades, breakers
+
+
+async def _in_step(settings: Settings, store: Store) -> tuple[Trade, ...]:
+    """What keeps the database and a queue outside it in step."""
+    if settings.queue.scheme == "database":
+        return ()
+    from penstock.wiring.booked import trades_of
+
+    return await trades_of(store)
 
 
 async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:

@@ -1,0 +1,145 @@
+"""A store whose jobs are booked in the database and handed out by Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from penstock.engines.redis.names import Inbox, Names
+from penstock.engines.redis.store import RedisPorts, ports_on
+from penstock.engines.sqlite import SqliteStore
+from penstock.intake.messages import Declared
+from penstock.model.catalogue import LOCAL_TENANT
+from penstock.model.errors import Fault
+from penstock.model.events import LoggedEvent
+from penstock.model.jobs import NewJob
+from penstock.model.messages import Refusal
+from penstock.model.priorities import ranks_of
+from penstock.ports.database import Transaction
+from penstock.settings import Settings
+from penstock.wiring.redis import open_redis
+from penstock.work.booked import BookedQueue
+from penstock.work.booked_desk import BookedDesk
+from penstock.work.crew import Trade
+from penstock.work.pace import jittered_around
+from penstock.work.relay import Comparer
+
+log = logging.getLogger("penstock.booked")
+T = TypeVar("T")
+DECLARED_SECONDS = 10.0
+"""How long a collection made elsewhere may go unnoticed by those who read messages."""
+
+
+class BookedStore:
+    """The database's store with another queue in it; every write brings its messages over at once."""
+
+    def __init__(self, book: SqliteStore, engine: RedisPorts, reading: Reading) -> None:
+        self._book = book
+        self.engine = engine
+        self.reading = reading
+        self.clock = book.clock
+        self.queue = BookedQueue(book.ledger, engine.queue, engine.desk)
+        self.desk = BookedDesk(book.desk, engine.desk, self.queue.relay)
+        self.batches = book.batches
+        self.catalogue = book.catalogue
+        self.index = book.index
+        self.manifest = book.manifest
+        self.auditor = book.auditor
+        self.meter = engine.meter(book.meter)
+
+    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
+        """Run `work` in a transaction; its result after the commit, whether or not the queue is there."""
+        written = await self._book.write(work, timeout=timeout)
+        try:
+            await self.queue.relay.send()
+        except Fault as fault:
+            log.warning("jobs are booked, the queue hears of them later: %s", fault.message)
+        return written
+
+    async def events_after(self, user: str, seq: int, *, limit: int = 1000) -> list[LoggedEvent]:
+        """The user's events with a higher number, in order."""
+        return await self._book.events_after(user, seq, limit=limit)
+
+    async def forget_events(self, before: float, *, limit: int = 1000) -> int:
+        """Remove old events; how many."""
+        return await self._book.forget_events(before, limit=limit)
+
+    async def close(self) -> None:
+        """Finish what was accepted; the client is closed by those who opened it."""
+        await self._book.close()
+
+    def comparer(self) -> Comparer:
+        """What tells the queue again of jobs it has lost."""
+        return Comparer(self._book.ledger, self.engine.queue, self.engine.desk)
+
+
+class Reading:
+    """What messages of other programs are read by; kept up to date while it runs."""
+
+    def __init__(self, settings: Settings) -> None:
+        from penstock.wiring.declared import translator
+
+        self._settings = settings
+        self._declared = Declared()
+        self._translate = translator(settings, lambda: self._declared)
+        self._store: BookedStore | None = None
+
+    def translate(self, message: bytes, inbox: Inbox) -> NewJob | Refusal:
+        """A message becomes a job, or a reason why not."""
+        return self._translate(message, inbox.name)
+
+    async def begin(self, store: BookedStore) -> None:
+        """Know the collections before the first message is read."""
+        self._store = store
+        await self._look(store)
+
+    async def run(self) -> None:
+        """Look now and then."""
+        while True:
+            await asyncio.sleep(jittered_around(DECLARED_SECONDS))
+            if self._store is not None:
+                with contextlib.suppress(Fault):  # what is known stays good until the store is back
+                    await self._look(self._store)
+
+    async def _look(self, store: BookedStore) -> None:
+        from penstock.wiring.declared import declared_by
+
+        self._declared = await declared_by(store, self._settings)
+
+
+@asynccontextmanager
+async def open_booked(settings: Settings, book: SqliteStore) -> AsyncIterator[BookedStore]:
+    """Redis beside the book."""
+    reading = Reading(settings)
+    async with open_redis(settings, book.clock) as client:
+        engine = ports_on(
+            client, names=names_of(settings), rules=book.rules, clock=book.clock, translate=reading.translate
+        )
+        yield BookedStore(book, engine, reading)
+
+
+async def trades_of(store: object) -> tuple[Trade, ...]:
+    """What a worker of such a store runs beside its jobs."""
+    if not isinstance(store, BookedStore):
+        return ()
+    await store.reading.begin(store)
+    return store.queue.relay, store.comparer(), store.reading
+
+
+def names_of(settings: Settings) -> Names:
+    """The keys the settings name."""
+    worker = settings.worker
+    ranks = ranks_of(worker.priorities)
+    return Names(
+        home=LOCAL_TENANT,
+        lists={rank: worker.queues[name] for name, rank in ranks.items()},
+        collections=dict.fromkeys(settings.collections, LOCAL_TENANT),
+        processing=worker.processing_list_pattern,
+        heartbeat=worker.heartbeat_key_pattern,
+        completed=worker.completed_list,
+        dead_letter=worker.dead_letter_list,
+    )
