@@ -209,9 +209,10 @@ async def test_words_are_found_by_their_stems_and_without_accents(store: Store) 
         ("私は東京の図書館で本を読む", "図書館"),
         ("ฉันอ่านหนังสือในห้องสมุด", "หนังสือ"),
         ("黒猫", "猫"),
+        ("東京の図書館で", "書"),
         ("대한민국의 수도", "민국"),
     ],
-    ids=["Japanese", "Thai", "one letter", "Korean"],
+    ids=["Japanese", "Thai", "one letter", "a letter inside", "Korean"],
 )
 async def test_scripts_without_spaces_are_found_by_their_words(store: Store, text: str, word: str) -> None:
     """X4: a word inside a run of letters is found."""

@@ -200,6 +200,7 @@ def test_a_server_that_lost_everything_is_filled_again(plant: Plant, tmp_path: P
         papers.url = empty.url
         jobs = plant.rows("SELECT count(*) AS n FROM unified_queue")
 
+        assert "holds 0 vectors where at least" in papers.run("doctor")
         told = json.loads(papers.run("fsck", "--json", code=2))
         assert [each["flaw"] for each in told["flaws"]] == ["vectors_missing"]
         papers.run("fsck", "--repair")
