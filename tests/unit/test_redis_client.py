@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -268,3 +269,28 @@ async def blocked(client: Client, count: int) -> None:
 def reads_of(bare: Bare) -> int:
     stats = bare.call("INFO", "stats").decode()
     return int(stats.partition("total_reads_processed:")[2].split()[0])
+
+
+async def test_another_loop_of_the_process_has_a_connection_of_its_own(client: Client) -> None:
+    """A keeper's thread asks while the first loop is busy, and closing the client ends it there too."""
+    told: list[object] = []
+    begun, closed = threading.Event(), threading.Event()
+
+    async def keep() -> None:
+        told.append(await client.run(ADD, keys=["beats"], args=[1]))
+        told.append(await client.call("GET", "beats"))
+        begun.set()
+        await asyncio.to_thread(closed.wait, 10.0)
+        try:
+            await client.call("PING")
+        except Unavailable as fault:
+            told.append(fault.code)
+
+    keeper = threading.Thread(target=lambda: asyncio.run(keep()))
+    keeper.start()
+    begun.wait(10.0)  # this loop stands still meanwhile
+    await client.close()
+    closed.set()
+    await asyncio.to_thread(keeper.join, 10.0)
+
+    assert told == [1, b"1", "ERR_STORE_UNAVAILABLE"]

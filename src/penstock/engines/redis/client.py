@@ -44,7 +44,10 @@ class Standing:
 
 
 class Client:
-    """Use from one event loop; made by `connect`."""
+    """Made by `connect`. Calls from another event loop of the process go by a connection of that loop's own.
+
+    A worker's keeper has such a loop, so that a busy handler cannot keep it from renewing leases.
+    """
 
     def __init__(self, server: Server, clock: Clock, limits: Limits, tls: ssl.SSLContext | None) -> None:
         self.where = place_of(server)
@@ -62,6 +65,7 @@ class Client:
         self._idle: list[Wire] = []
         self._blocked = asyncio.Semaphore(BLOCKED_MAX)
         self._closed = False
+        self._elsewhere: dict[asyncio.AbstractEventLoop, Client] = {}
 
     @property
     def standing(self) -> Standing:
@@ -73,6 +77,8 @@ class Client:
 
     async def call(self, *words: Word, deadline: float | None = None, again: bool = False) -> Reply:
         """The reply to a command within `deadline` seconds; `again`: doing it twice is doing it once."""
+        if (here := self._here()) is not self:
+            return await here.call(*words, deadline=deadline, again=again)
         return await self._operate(packed(words), str(words[0]), self._end(deadline), again=again)
 
     async def run(
@@ -85,6 +91,8 @@ class Client:
         again: bool = False,
     ) -> Reply:
         """What a script returns; a server that does not know it yet is sent its text."""
+        if (here := self._here()) is not self:
+            return await here.run(script, keys=keys, args=args, deadline=deadline, again=again)
         ends = self._end(deadline)
         given = (len(keys), *keys, *args)
         try:
@@ -154,8 +162,31 @@ class Client:
         for wire in wires:
             wire.abort()
         await asyncio.gather(*(wire.gone for wire in wires))
+        for loop, other in self._elsewhere.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(other.abandon)
+        self._elsewhere.clear()
+
+    def abandon(self) -> None:
+        """Drop every connection at once; to be called on the client's own loop."""
+        self._closed = True
+        for wire in list(self._wires):
+            wire.abort()
 
     # One operation --------------------------------------------------------------------------------
+
+    def _here(self) -> Client:
+        """The client of the running loop."""
+        loop = asyncio.get_running_loop()
+        if loop is self._loop:
+            return self
+        other = self._elsewhere.get(loop)
+        if other is None:
+            if self._closed:
+                raise self._gone()
+            self._elsewhere = {each: made for each, made in self._elsewhere.items() if not each.is_closed()}
+            other = self._elsewhere[loop] = Client(self._server, self._clock, self.limits, self._tls)
+        return other
 
     def _end(self, seconds: float | None) -> float:
         return self._loop.time() + (self.limits.operation_seconds if seconds is None else seconds)
