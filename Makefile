@@ -106,7 +106,7 @@ crash: dev ## the long crash campaign
 	$(BIN)/pytest -m crash_full tests/crash tests/journey $(ARGS)
 
 sweep: dev ## property and contract tests with many more examples
-	PENSTOCK_SWEEP=1 $(BIN)/pytest -n 2 --dist loadgroup tests/property tests/contract $(ARGS)
+	PENSTOCK_SWEEP=1 $(BIN)/pytest -n 2 --dist loadgroup --timeout 1800 tests/property tests/contract $(ARGS)
 
 promtool: dev ## let Prometheus' own promtool judge the metrics of a real worker (PROMTOOL=... names it)
 	@command -v "$(PROMTOOL)" >/dev/null 2>&1 || { \

@@ -28,8 +28,8 @@ settings.register_profile(
 )
 settings.register_profile(
     "sweep",
-    max_examples=2_000,
-    stateful_step_count=100,
+    max_examples=500,
+    stateful_step_count=60,
     deadline=None,
     print_blob=True,
     suppress_health_check=SLOW_IS_FINE,
