@@ -1,4 +1,4 @@
-"""Rescuing: who is dead, what they held, and how seldom one must ask.
+"""Rescuing and promoting: who is dead, what is due, and how seldom one must ask.
 
 Beats and leases only ever move their ends further away. So one look tells until when nobody can be lost:
 until then nothing is asked. Only a process that is gone for certain is noticed sooner; whether it is, this
@@ -15,12 +15,39 @@ from penstock.engines.redis.names import packed
 from penstock.engines.system.processes import is_gone
 from penstock.model.jobs import JobId
 from penstock.model.rules import Verdict, after_loss
+from penstock.ports.clock import Clock
 
 FORGET_SECONDS = 3600.0
 """How long a dead worker is still shown."""
 QUIET_SECONDS_MAX = 5.0
 """Nobody is trusted to live for longer than this without a look."""
 SLIP_SECONDS = 0.001
+
+
+class Quiet:
+    """A time for which nothing need be asked; a clock that was turned since ends it."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._until = 0.0
+        self._offset: float | None = None
+
+    def begin(self, seconds: float, now: float) -> None:
+        """So long from now, and never very long."""
+        steady = self._clock.steady()
+        self._until = steady + min(seconds, QUIET_SECONDS_MAX)
+        self._offset = now - steady
+
+    def end(self) -> None:
+        """Ask next time."""
+        self._offset = None
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it is still quiet."""
+        steady = self._clock.steady()
+        turned = self._offset is None or abs(self._clock.now() - steady - self._offset) > SLIP_SECONDS
+        return not turned and steady < self._until
 
 
 class Rescuing:
@@ -30,13 +57,12 @@ class Rescuing:
         self._access = access
         self._rules, self._clock = access.rules, access.clock
         self._processes: dict[str, str] = {}
-        self._quiet_until = 0.0
-        self._offset: float | None = None
+        self._quiet = Quiet(access.clock)
 
     async def rescue(self, *, certain: bool) -> list[JobId]:
         """Take back what nobody runs any more."""
         gone = self._gone()
-        if not gone and self._is_quiet():
+        if not gone and self._quiet.lasts:
             return []
         now = self._clock.now()
         rescued, found = await self._take_back(gone, now, certain=certain)
@@ -87,13 +113,30 @@ class Rescuing:
         ends = [float(beat) + self._rules.dead_after_seconds for _, _, beat in workers]
         ends += [float(nearest)] if nearest else []
         shortest = min([self._rules.lease_seconds, *self._rules.lease_seconds_by_type.values()])
-        quiet = min([QUIET_SECONDS_MAX, shortest, *(end - now for end in ends)])
-        steady = self._clock.steady()
-        self._quiet_until = steady + quiet
-        self._offset = now - steady
+        self._quiet.begin(min([shortest, *(end - now for end in ends)]), now)
 
-    def _is_quiet(self) -> bool:
-        """Nobody can have been lost since the last look; a clock that was turned proves nothing."""
-        steady = self._clock.steady()
-        turned = self._offset is None or abs(self._clock.now() - steady - self._offset) > SLIP_SECONDS
-        return not turned and steady < self._quiet_until
+
+class Promoting:
+    """Due times are announced when they are made, so between two of them there is nothing to ask."""
+
+    def __init__(self, access: Access) -> None:
+        self._access, self._clock = access, access.clock
+        self._news = access.bell()
+        self._quiet = Quiet(access.clock)
+        self._nearest: float | None = None
+
+    async def promote(self) -> float | None:
+        """Make due jobs ready, unless nothing can be due yet; when the next one is."""
+        rung = await self._news.wait(0.0)
+        if not rung and self._news.listening and self._quiet.lasts:
+            return self._nearest
+        now = self._clock.now()
+        more, waits, due = await self._access.run("promote", now=now)
+        self._nearest = float(due) if due else None
+        self._quiet.end()
+        if more:
+            return now
+        if waits:
+            return now + 1.0 if self._nearest is None else min(now + 1.0, self._nearest)
+        self._quiet.begin(QUIET_SECONDS_MAX if self._nearest is None else self._nearest - now, now)
+        return self._nearest

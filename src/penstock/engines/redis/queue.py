@@ -12,7 +12,7 @@ from itertools import count
 from penstock.engines.redis import settling, submitting
 from penstock.engines.redis.access import Access
 from penstock.engines.redis.adopting import Translate, adopt, refuse_all
-from penstock.engines.redis.minding import Rescuing
+from penstock.engines.redis.minding import Promoting, Rescuing
 from penstock.engines.redis.names import packed
 from penstock.engines.redis.rows import leases_of
 from penstock.engines.redis.settling import AGAIN, SETTLED
@@ -37,9 +37,10 @@ class RedisQueue:
         self._rules, self._clock, self._names = access.rules, access.clock, access.names
         self._translate = translate or refuse_all
         self._process = identity()
-        self._rescuing = Rescuing(access)
         self._watch = access.client.watch([inbox.name for inbox in access.names.inboxes], access.ring)
         self._news = access.bell()
+        self._rescuing = Rescuing(access)
+        self._promoting = Promoting(access)
         self._requests = (f"{secrets.token_hex(8)}-{number}" for number in count())
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
@@ -214,14 +215,7 @@ class RedisQueue:
 
     async def promote(self) -> float | None:
         """Make due jobs ready; when the next one is due."""
-        now = self._clock.now()
-        more, waits, due = await self._access.run("promote", now=now)
-        nearest = float(due) if due else None
-        if more:
-            return now
-        if waits:
-            return now + 1.0 if nearest is None else min(now + 1.0, nearest)
-        return nearest
+        return await self._promoting.promote()
 
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended jobs older than that."""
