@@ -84,7 +84,7 @@ class Builder:
         rests = [
             await self._index(attempt, parsed, generation, version) for generation, version in begun.targets
         ]
-        await self._project(attempt, rests)
+        await self._project(attempt, parsed, rests)
         model = self._shop.embedding.model
 
         def publish(tx: Transaction) -> None:
@@ -100,16 +100,17 @@ class Builder:
             await self._withdraw(rests)
             raise
 
-    async def _project(self, attempt: Attempt, rests: list[Rest]) -> None:
+    async def _project(self, attempt: Attempt, parsed: Parsed, rests: list[Rest]) -> None:
         """Put what is kept outside the database there, before the flip lets readers look for it."""
         if self._shop.projection is None:
             return
         model = self._shop.embedding.model
+        going_on = partial(attempt.progress, len(parsed.text), len(parsed.text))
         for rest in rests:
             await self._shop.write(
                 attempt.lease, partial(_add_chunks, version=rest.version, model=model, chunks=rest.chunks)
             )
-            await self._shop.projection.put(rest.version)
+            await self._shop.projection.put(rest.version, going_on)
 
     async def _withdraw(self, rests: list[Rest]) -> None:
         """This attempt came too late: what it put for a version that was purged meanwhile goes again."""

@@ -9,7 +9,7 @@ gone. A chunk's number is never used again, so such a point can never be needed,
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from penstock.model.catalogue import Debt, DebtKind, NewDebt, VersionId
 from penstock.model.diagnosis import Disagreement, Flaw
@@ -35,8 +35,11 @@ class Projection:
         self._manifest = manifest
         self._vectors = vectors
 
-    async def put(self, version: VersionId) -> None:
-        """Put all points of a version whose chunks are committed; again changes nothing."""
+    async def put(self, version: VersionId, between: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Put all points of a version whose chunks are committed; again changes nothing.
+
+        `between` two portions, whoever puts may tell that it goes on, or learn that it must not.
+        """
         space = await self._manifest.space_of(version)
         first = 0
         while space is not None:
@@ -45,6 +48,8 @@ class Projection:
             first += len(points)
             if len(points) < PORTION:
                 return
+            if between is not None:
+                await between()
 
     async def withdraw(self, version: VersionId) -> None:
         """Take back what a late attempt put of a version that was purged meanwhile."""

@@ -48,8 +48,6 @@ class Sweeper:
     async def look(self) -> int:
         """One round; how many things went."""
         gone = await self._blobs.sweep()
-        if self._projection is not None:
-            gone += await self._projection.clear()
         while some := await self._catalogue.sweep(limit=PORTION):
             gone += some
         portion: list[BlobId] = []
@@ -59,6 +57,8 @@ class Sweeper:
                 gone += await self._free(portion)
                 portion = []
         gone += await self._free(portion)
+        if self._projection is not None:  # last: it may be out of reach, and the rest is not
+            gone += await self._projection.clear()
         if gone:
             log.info("swept %d things nobody needs", gone)
         return gone
