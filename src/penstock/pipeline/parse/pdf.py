@@ -9,9 +9,8 @@ cannot load does not go there: where a page is missing, the second reader gives 
 from __future__ import annotations
 
 import contextlib
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 import pdf_oxide
@@ -28,7 +27,10 @@ OUTLINE_MAX = 10_000
 OUTLINE_DEPTH_MAX = 6
 BOOKMARKS_PER_PAGE_MAX = 200
 BOOKMARK_LOOK_CHARS = 100_000
+BOOKMARK_LOOK_LINES = 1000
 """How much of a page is searched for the titles of its bookmarks."""
+NUMBER_CHARS_MAX = 12
+"""The longest number of a chapter: XXXVIII.12.4"""
 LISTED_MAX = 12
 END_OF_LINE_HYPHEN = "\ufffe"
 """What PDFium puts in place of a hyphen that only parted a word at the end of a line."""
@@ -119,25 +121,46 @@ class _Pages:
             self._manuscript.write(text + "\n\n")
 
     def _mark_headings(self, index: int, text: str, start: int) -> None:
-        found = [
-            (start + _place_of(title, text), level, title)
-            for level, title in self._outline.get(index, [])[:BOOKMARKS_PER_PAGE_MAX]
-        ]
+        marks = self._outline.get(index, [])[:BOOKMARKS_PER_PAGE_MAX]
+        lines = _lines(text) if marks else []
+        found = [(start + _place_of(title.casefold(), lines), level, title) for level, title in marks]
         for at, level, title in sorted(found, key=lambda each: each[0]):
             self._manuscript.mark(level, title, at)
 
 
-def _place_of(title: str, text: str) -> int:
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Where each line of a page starts, and its words as titles are compared."""
+    found: list[tuple[int, str]] = []
+    at = 0
+    for line in text[:BOOKMARK_LOOK_CHARS].split("\n", BOOKMARK_LOOK_LINES)[:BOOKMARK_LOOK_LINES]:
+        found.append((at, one_line(line).casefold()))
+        at += len(line) + 1
+    return found
+
+
+def _place_of(title: str, lines: Sequence[tuple[int, str]]) -> int:
     """Where the line of a bookmark's title starts on its page; the page's start if it is not found there.
 
     A title may run over several lines and have a number before it. The same words inside a sentence are that
     sentence's own: they count only where no line consists of the title.
     """
-    words = r"\s+".join(map(re.escape, title.split()))
-    look = text[:BOOKMARK_LOOK_CHARS]
-    line = re.compile(rf"^[^\S\n]*(?:\S{{1,12}}[^\S\n]+)?{words}[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
-    found = line.search(look) or re.search(words, look, re.IGNORECASE)
-    return 0 if found is None else look.rfind("\n", 0, found.start()) + 1
+    within = 0
+    for number, (at, line) in enumerate(lines):
+        first, _, rest = line.partition(" ")
+        for words in (line, rest if len(first) <= NUMBER_CHARS_MAX else ""):
+            if words and title.startswith(words) and _goes_on(title, words, lines[number + 1 : number + 4]):
+                return at
+        within = within or (at if title in line else 0)
+    return within
+
+
+def _goes_on(title: str, words: str, following: Sequence[tuple[int, str]]) -> bool:
+    """Whether these words and those of the lines below make up the title."""
+    for _, line in following:
+        if len(words) >= len(title):
+            break
+        words = f"{words} {line}"
+    return words == title
 
 
 def _open(file: BinaryIO) -> pypdfium2.PdfDocument:
