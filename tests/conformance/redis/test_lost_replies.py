@@ -9,6 +9,7 @@ import pytest
 
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.store import RedisPorts, open_redis
+from penstock.model.errors import Unavailable
 from penstock.model.jobs import Accepted, WorkerId
 from penstock.model.outcomes import DONE, Outcome, Retry
 from penstock.model.rules import Rules
@@ -157,3 +158,46 @@ async def test_a_server_that_tells_of_no_changes_is_looked_at(
         assert await asyncio.wait_for(waiting, 5)
         assert len(await ports.queue.claim(W1, 1)) == 1
     bare.call("ACL", "DELUSER", "plain")
+
+
+async def test_a_full_server_takes_no_more_and_lets_work_end(
+    tmp_path: Path, names: Names, rules: Rules, clock: FakeClock
+) -> None:
+    """At its memory limit a submit is refused whole, and what runs can still be extended and settled."""
+    with a_redis(tmp_path, **{"maxmemory-policy": "noeviction"}) as redis, redis.bare() as bare:
+        async with open_redis(
+            redis.server, names=names, rules=rules, clock=clock, translate=translated
+        ) as ports:
+            await ports.queue.submit([a_job(), a_job(), a_job()])
+            leases = await ports.queue.claim(W1, 2)
+            bare.call("CONFIG", "SET", "maxmemory", 1)
+
+            with pytest.raises(Unavailable) as refused:
+                await ports.queue.submit([a_job()])
+
+            assert refused.value.code == "ERR_STORE_FULL"
+            await ports.queue.beat(W1, concurrency=2)
+            assert [renewal.held for renewal in await ports.queue.extend(leases)] == [True, True]
+            assert await ports.queue.settle([(leases[0], DONE), (leases[1], Retry(an_error()))]) == [True] * 2
+            bare.call("CONFIG", "SET", "maxmemory", 0)
+            assert (await ports.desk.counts()).ready == 1
+            bare.call("LPUSH", QUEUE, message())
+            bare.call("CONFIG", "SET", "maxmemory", 1)
+            assert len(await ports.queue.claim(W1, 5)) == 2
+
+
+async def test_a_message_that_could_not_be_adopted_is_handed_out_again(
+    ports: RedisPorts, proxy: Proxy, bare: Bare
+) -> None:
+    """A server that is gone between claim and adoption leaves no message in nobody's hands."""
+    bare.call("LPUSH", QUEUE, message())
+    proxy.lose(b"EVALSHA", nth=2, loss=Loss.SILENCE)
+    with pytest.raises(Unavailable):
+        await ports.queue.claim(W1, 1)
+    bare.call("LPUSH", QUEUE, message(2))
+
+    leases = await ports.queue.claim(W1, 2)
+
+    assert sorted(lease.job_id for lease in leases) == [id_of(1), id_of(2)]
+    assert bare.call("LLEN", "jobqueue:worker:w1:processing") == 2
+    assert bare.call("EXISTS", "rag:ingest:strangers:w1") == 0

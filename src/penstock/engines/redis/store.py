@@ -14,6 +14,7 @@ from penstock.engines.redis.dialling import Limits, Server
 from penstock.engines.redis.measuring import RedisMeter
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.queue import RedisQueue
+from penstock.engines.redis.reaping import RedisReaper
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
 from penstock.ports.telemetry import Meter
@@ -28,6 +29,10 @@ class RedisPorts:
     queue: RedisQueue
     desk: RedisDesk
     batches: RedisBatches
+
+    def reaper(self, *, count: int = 100) -> RedisReaper:
+        """What sweeps the lists of workers nobody knows, so many keys a page."""
+        return RedisReaper(self.access, count=count)
 
     def meter(self, book: Meter) -> RedisMeter:
         """What counts the messages that wait, beside a book that knows which jobs came in."""

@@ -2,6 +2,7 @@
 -- to adopt. ARGV[4] worker; ARGV[5] packed, for each: {letter or '', id or '', family, reason, entry};
 -- ARGV[6] and on, the messages themselves.
 -- include: ground
+-- include: urgent
 -- include: status
 -- include: lanes
 -- include: lines

@@ -1,6 +1,7 @@
 -- cancel: end waiting jobs, tell running ones. Returns for each 1, 0 if it had ended; nil instead of all if one is unknown.
 -- ARGV[4] ids, packed.
 -- include: ground
+-- include: urgent
 -- include: status
 -- include: lanes
 -- include: lines

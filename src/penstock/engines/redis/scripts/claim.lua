@@ -4,6 +4,7 @@
 -- waiting; ARGV[8] jobs a tenant may run at once; ARGV[9] the end of a lease by item type, packed; ARGV[10] a name of
 -- this request: sent again after a lost reply, it is answered with what it got the first time.
 -- include: ground
+-- include: urgent
 -- include: status
 -- include: lanes
 -- include: lines
@@ -47,6 +48,14 @@ for _, inbox in ipairs(INBOXES) do
     call('ZADD', K.ages, 'NX', MICROS, lane)
   end
 end
+
+-- What this worker took before and could not adopt, because the server was gone or full, is handed to it again.
+local unadopted = call('HGETALL', NAMES.root .. 'strangers:' .. worker)
+for at = 1, #unadopted, 2 do
+  local list, age = string.match(unadopted[at + 1], '^(.*)' .. SEPARATOR .. '(%d+)$')
+  strangers[#strangers + 1] = {unadopted[at], list, age}
+end
+local left_over = #strangers
 
 local seen = call('HMGET', K.counts, 'claims', 'token')
 local claims, token = tonumber(seen[1] or 0), tonumber(seen[2] or 0)
@@ -119,9 +128,12 @@ if #leases > 0 then
   call('HINCRBY', K.counts, 'claims', #leases)
   call('HSET', K.counts, 'token', string.format('%.0f', token))
 end
-for _, stranger in ipairs(strangers) do
-  call('LPUSH', processing_key(worker), stranger[1])
-  call('HSET', NAMES.root .. 'strangers:' .. worker, stranger[1], stranger[2] .. SEPARATOR .. stranger[3])
+for at = left_over + 1, #strangers do
+  -- The same bytes twice ask for the same job: once is enough.
+  local element, origin = strangers[at][1], strangers[at][2] .. SEPARATOR .. strangers[at][3]
+  if call('HSETNX', NAMES.root .. 'strangers:' .. worker, element, origin) == 1 then
+    call('LPUSH', processing_key(worker), element)
+  end
 end
 if #leases + #strangers > 0 then
   call('SET', answered, cmsgpack.pack({request = ARGV[10], ids = taken_ids, token = token, strangers = strangers,

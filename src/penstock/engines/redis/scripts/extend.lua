@@ -1,6 +1,7 @@
 -- extend: longer leases for attempts that still hold their jobs. Returns for each what it was told to stop with ('' if
 -- nothing), or 0 where the lease was lost. ARGV[4] {id, token, until} each, packed.
 -- include: ground
+-- include: urgent
 local answers = {}
 for at, packed in ipairs(cmsgpack.unpack(ARGV[4])) do
   local id, token, upto = packed[1], packed[2], packed[3]

@@ -1,5 +1,6 @@
 -- leave: forget a worker that holds nothing any more; 0 if it still does. ARGV[4] worker, [5] its heartbeat key.
 -- include: ground
+-- include: urgent
 -- include: strangers
 if call('SCARD', held_key(ARGV[4])) > 0 then return 0 end
 return_strangers(ARGV[4])

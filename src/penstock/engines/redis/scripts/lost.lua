@@ -4,6 +4,7 @@
 -- ARGV[4] silent since before then is dead; ARGV[5] gone for certain, packed; ARGV[6] 1: only those;
 -- ARGV[7] forget workers silent since before then.
 -- include: ground
+-- include: urgent
 -- include: attempts
 -- include: strangers
 local certain = ARGV[6] == '1'

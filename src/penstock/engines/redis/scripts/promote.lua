@@ -1,6 +1,7 @@
 -- promote: make due jobs ready, let go of what lifted pauses had set aside, clear the way for tenant deletions; a
 -- portion of each. Returns {1 if there is more to do at once, 1 if a deletion still waits, the next due time or ''}.
 -- include: ground
+-- include: urgent
 -- include: status
 -- include: lanes
 -- include: lines

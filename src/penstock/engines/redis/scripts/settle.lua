@@ -6,6 +6,7 @@
 -- ARGV[5] workers silent since before then are dead; ARGV[6] workers that are gone for certain, packed;
 -- ARGV[7] 1 if tenants have a limit.
 -- include: ground
+-- include: urgent
 -- include: status
 -- include: lanes
 -- include: lines

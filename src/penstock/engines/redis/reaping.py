@@ -1,0 +1,68 @@
+"""The reaper: the slow sweep over processing lists, for workers that never said that they live.
+
+Whoever beats is known, and is rescued from promptly. A list without a known worker was left by a worker of
+another make, or by one whose first word was its last; it is found only by walking through all keys. So that
+is done a page at a time, for a fifth of a second a pass, and the place is kept for the next.
+"""
+
+from __future__ import annotations
+
+import re
+
+from penstock.engines.redis import settling
+from penstock.engines.redis.access import Access
+from penstock.model.rules import Verdict, after_loss
+
+PASS_SECONDS = 0.2
+"""How long one pass goes on before it rests."""
+
+
+class RedisReaper:
+    """One pass a call; how long to rest between pages and passes is the caller's to say."""
+
+    def __init__(self, access: Access, *, count: int = 100) -> None:
+        """`count` keys are asked for a page."""
+        self._access, self._count = access, count
+        self._cursor = b"0"
+        self._began = 0.0
+        before, _, after = access.names.processing.partition("%s")
+        self._pattern = f"{_literal(before)}*{_literal(after)}"
+        self._name = re.compile(f"{re.escape(before)}(.+){re.escape(after)}", re.DOTALL)
+
+    async def page(self) -> tuple[int, bool]:
+        """Look at one page: how many messages went back, and whether the pass is over."""
+        clock = self._access.clock
+        if not self._began:
+            self._began = clock.steady()
+        self._cursor, keys = await self._access.client.call(
+            "SCAN", self._cursor, "MATCH", self._pattern, "COUNT", self._count, again=True
+        )
+        moved = 0
+        for key in keys:
+            found = self._name.fullmatch(key.decode(errors="surrogateescape"))
+            moved += await self._reap(found[1]) if found else 0
+        over = self._cursor == b"0" or clock.steady() - self._began >= PASS_SECONDS
+        if over:
+            self._began = 0.0
+        return moved, over
+
+    async def _reap(self, worker: str) -> int:
+        now = self._access.clock.now()
+        heartbeat = self._access.names.heartbeat_of(worker)
+        moved, *rows = await self._access.run("reap", worker, heartbeat, now=now)
+        held = [running for running in map(settling.running_of, rows) if running is not None]
+        taken = await settling.settle_all(
+            self._access, held, _died, how=settling.How.LOST, gone=[worker], now=now
+        )
+        if moved or taken:
+            self._access.ring()
+        return int(moved) + len(taken)
+
+
+def _died(running: settling.Running) -> Verdict:
+    return after_loss(running.attempt, worker_died=True, started=running.started)
+
+
+def _literal(text: str) -> str:
+    """What SCAN takes for the text itself."""
+    return re.sub(r"([*?\[\]\\^])", r"\\\1", text)

@@ -1,0 +1,37 @@
+-- reap: look into the processing list of a worker nobody knows. Jobs it holds are told, to be judged and taken back;
+-- messages that are no jobs go back to the claiming end of the list they came from. Returns {messages that went
+-- back, ATTEMPT each}. ARGV[4] worker; ARGV[5] its heartbeat key: while that exists the worker lives.
+-- include: ground
+-- include: urgent
+-- include: lanes
+-- include: attempts
+-- include: strangers
+local worker, list = ARGV[4], processing_key(ARGV[4])
+if call('EXISTS', ARGV[5]) == 1 or call('ZSCORE', K.workers, worker) then return {0} end
+
+-- A worker of another make may have said where it took a message from.
+local function origin_of(element)
+  local told = string.match(element, '"origin_queue"%s*:%s*"([^"]+)"')
+  for _, inbox in ipairs(INBOXES) do
+    if inbox.list == told then return told end
+  end
+  return NAMES.queue
+end
+
+local moved = return_strangers(worker)
+local answer = {}
+for _, element in ipairs(call('LRANGE', list, -1000, -1)) do
+  local id = ticket_of(element)
+  if id and call('SISMEMBER', held_key(worker), id) == 1 then
+    answer[#answer + 1] = attempt_of(id)
+  else
+    call('LREM', list, -1, element)
+    if not id then
+      call('RPUSH', origin_of(element), element)
+      moved = moved + 1
+      ring()
+    end
+  end
+end
+write_counts()
+return {moved, unpack(answer)}
