@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -59,13 +59,17 @@ class Closing(Protocol):
     def abandon(self) -> None: ...
 
 
+async def _nobody(jobs: Sequence[JobId]) -> None:
+    """Wants to know what was done."""
+
+
 class BookedStore:
     """A database that books jobs, and an engine outside that hands them out."""
 
     def __init__(self, book: SqliteStore, queue: Queue, desk: Desk, engine: Closing) -> None:
         self._book = book
         self._engine = engine
-        self.queue = BookedQueue(book.ledger, queue, desk)
+        self.queue = BookedQueue(book.ledger, queue, desk, _nobody)
         self.desk = BookedDesk(book.desk, desk, self.queue.relay)
         self.batches = book.batches
         self.catalogue = book.catalogue

@@ -133,6 +133,8 @@ def test_a_pushed_message_is_a_document_and_its_hash_tells_it(yard: Yard) -> Non
     assert set(told) >= FIELDS
     assert (told["job_id"], told["rag_id"], told["filename"]) == (job, RAG, "handbook.txt")
     assert told["error"] == ""
+    assert (told["chunks_created"], told["embeddings_generated"]) == ("1", "1")
+    assert int(told["tokens_used"]) > 3
     assert yard.ask("LLEN", QUEUE) == 0
     assert "handbook.txt" in yard.found("notice period")
 

@@ -53,7 +53,10 @@ class Pair:
 
     @property
     def queue(self) -> BookedQueue:
-        return BookedQueue(self.book.ledger, self.line, self.engine.desk)  # type: ignore[arg-type]
+        async def nobody(jobs: Sequence[JobId]) -> None:
+            """Wants to know what was done."""
+
+        return BookedQueue(self.book.ledger, self.line, self.engine.desk, nobody)  # type: ignore[arg-type]
 
     async def compare(self) -> int:
         return await Comparer(self.book.ledger, self.engine.queue, self.engine.desk).compare()

@@ -8,18 +8,18 @@ a job of its own, and stays.
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 from penstock.intake.incoming import SourceFolders
-from penstock.model.catalogue import Debt, Document, DocumentId
+from penstock.intake.yields import Yields
+from penstock.model.catalogue import Debt
 from penstock.model.errors import Refused
 from penstock.model.files import blob_hash
 from penstock.model.jobs import Job, JobId
-from penstock.model.records import Yield, error_record, status_record
+from penstock.model.records import error_record, status_record
 from penstock.model.states import State
 from penstock.ports.catalogue import Catalogue
-from penstock.ports.database import Database, Transaction
+from penstock.ports.database import Database
 from penstock.ports.desk import Desk
 from penstock.ports.files import Mover
 
@@ -31,6 +31,7 @@ class Moves:
         self, database: Database, desk: Desk, catalogue: Catalogue, mover: Mover, folders: SourceFolders
     ) -> None:
         self._database = database
+        self._yields = Yields(database, catalogue)
         self._desk = desk
         self._catalogue = catalogue
         self._mover = mover
@@ -48,7 +49,7 @@ class Moves:
         path = Path(str(json.loads(job.payload_json)["file_path"]))
         if not self._folders.holds(job.collection, path):
             return
-        document = await self._document(job)
+        document = await self._yields.document(job.id)
         taken = None if document is None else await self._catalogue.last_bytes(document.id)
         done = job.state is State.DONE
         folder = self._folders.outcome(job.collection, done=done)
@@ -61,24 +62,7 @@ class Moves:
                 return  # someone took it away, or put something else in its place
             raise
         if done:
-            record = status_record(job, filename=path.name, made=await self._yield(document))
+            record = status_record(job, filename=path.name, made=await self._yields.of_document(document))
             await self._mover.write_beside(target, ".meta.json", record)
         else:
             await self._mover.write_beside(target, ".error.json", error_record(job, filename=path.name))
-
-    async def _yield(self, document: Document | None) -> Yield:
-        if document is None or document.version is None:
-            return Yield()
-        tokens = await self._catalogue.tokens(document.version)
-        return Yield(chunks=document.chunks, embeddings=document.chunks, tokens=tokens)
-
-    async def _document(self, job: Job) -> Document | None:
-        for stage in await self._catalogue.stages_of_job(job.id):
-            found = await self._database.write(partial(_find, document=stage.document))
-            if found is not None:
-                return found
-        return None
-
-
-def _find(tx: Transaction, document: DocumentId) -> Document | None:
-    return tx.documents.get(document)

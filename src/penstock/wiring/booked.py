@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from penstock.engines.redis.describing import describe
 from penstock.engines.redis.names import Inbox, Names
 from penstock.engines.redis.store import RedisPorts, ports_on
 from penstock.engines.sqlite import SqliteStore
 from penstock.intake.messages import Declared
+from penstock.intake.yields import Yields
 from penstock.model.catalogue import LOCAL_TENANT
 from penstock.model.errors import Fault
 from penstock.model.events import LoggedEvent
-from penstock.model.jobs import NewJob
+from penstock.model.jobs import JobId, NewJob
 from penstock.model.messages import Refusal
 from penstock.model.priorities import ranks_of
 from penstock.ports.database import Transaction
@@ -42,7 +44,8 @@ class BookedStore:
         self.engine = engine
         self.reading = reading
         self.clock = book.clock
-        self.queue = BookedQueue(book.ledger, engine.queue, engine.desk)
+        self._yields = Yields(book, book.catalogue)
+        self.queue = BookedQueue(book.ledger, engine.queue, engine.desk, self._describe)
         self.desk = BookedDesk(book.desk, engine.desk, self.queue.relay)
         self.batches = book.batches
         self.catalogue = book.catalogue
@@ -71,6 +74,14 @@ class BookedStore:
     async def close(self) -> None:
         """Finish what was accepted; the client is closed by those who opened it."""
         await self._book.close()
+
+    async def _describe(self, jobs: Sequence[JobId]) -> None:
+        """Tell in their hashes what jobs made; the numbers are worth less than the end of the job."""
+        try:
+            for job in jobs:
+                await describe(self.engine.access, job, await self._yields.of(job))
+        except Fault as fault:
+            log.warning("what jobs made is not in their hashes: %s", fault.message)
 
     def comparer(self) -> Comparer:
         """What tells the queue again of jobs it has lost."""

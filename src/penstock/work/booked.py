@@ -12,11 +12,11 @@ everything or one that remembers too much cost time, never a job and never a sec
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from penstock.model.errors import ErrorReport, Fault
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
-from penstock.model.outcomes import DONE, RELEASE, Outcome, Park
+from penstock.model.outcomes import DONE, RELEASE, Done, Outcome, Park
 from penstock.ports.desk import Desk
 from penstock.ports.ledger import Ledger, booked_id, told_again
 from penstock.ports.queue import Queue
@@ -33,10 +33,14 @@ _EARLY = Park(
 class BookedQueue:
     """The queue port over a ledger and an engine; leases carry the ledger's tokens."""
 
-    def __init__(self, ledger: Ledger, engine: Queue, desk: Desk) -> None:
+    def __init__(
+        self, ledger: Ledger, engine: Queue, desk: Desk, done: Callable[[Sequence[JobId]], Awaitable[None]]
+    ) -> None:
+        """`done` is told of jobs that were booked as done, before the engine is."""
         self._ledger = ledger
         self._engine = engine
         self._desk = desk
+        self._done = done
         self._relay = Relay(ledger, engine)
         self._theirs: dict[tuple[JobId, int], Lease] = {}
         """The engine's lease to each of ours."""
@@ -92,6 +96,13 @@ class BookedQueue:
             for (lease, outcome), booked in zip(ends, kept, strict=True)
             if _of(lease) in self._theirs
         ]
+        await self._done(
+            [
+                lease.job_id
+                for (lease, outcome), booked in zip(ends, kept, strict=True)
+                if booked and isinstance(outcome, Done)
+            ]
+        )
         await self._engine.settle(told)
         for lease, _ in ends:
             self._theirs.pop(_of(lease), None)
