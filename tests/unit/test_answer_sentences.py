@@ -27,6 +27,15 @@ def sentences(text: str) -> list[str]:
         ('He said "go." Then left.', ['He said "go."', "Then left."]),
         ("鍵は玄関にあります。十時に閉まります。", ["鍵は玄関にあります。", "十時に閉まります。"]),
         ("Version 3.14 is out. Yes", ["Version 3.14 is out.", "Yes"]),
+        ("# Tea\nTea is at five", ["# Tea", "Tea is at five"]),
+        (
+            "Roses follow\n## Roses. All of them\nThey are red.",
+            ["Roses follow", "## Roses. All of them", "They are red."],
+        ),
+        (
+            "Say it.\n| sign | it means |\n|---|---|\n| E1. | Stop. Then ask. |\nSo it is.",
+            ["Say it.", "| sign | it means |", "|---|---|", "| E1. | Stop. Then ask. |", "So it is."],
+        ),
         ("  \n\n ", []),
     ],
 )

@@ -2,8 +2,9 @@
 
 A sentence ends at a full stop, question or exclamation mark before white space (with the quotes and brackets
 that close behind it), at an empty line, before an item of a list, or where it would grow beyond
-SENTENCE_CHARACTERS_MAX. A line that merely ends is no end: text is often wrapped. A few abbreviations are
-known; a cut too many costs little, because spans are scored and quoted side by side.
+SENTENCE_CHARACTERS_MAX. A line that merely ends is no end: text is often wrapped. A heading's line and a row
+of a table are sentences of their own, whatever stops stand in them. A few abbreviations are known; a cut too
+many costs little, because spans are scored and quoted side by side.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ _END = re.compile(
     rf"(?<![{_MARKS}])[{_MARKS}]+[{_CLOSING}]*(?=\s)"
     rf"|[{_WIDE_MARKS}]+[{_WIDE_CLOSING}]*"
     r"|\n[ \t\r]*\n"
-    r"|\n(?=[ \t]*(?:[-*\u2022#|]|\d{1,4}[.)])[ \t])"
+    r"|\n(?=[ \t]*(?:[-*\u2022]|#{1,6}|\d{1,4}[.)])[ \t])"
+    r"|(?P<line>^(?:#{1,6}[ \t]|[ \t]*\|)[^\n]*)",
+    re.MULTILINE,
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|fig|figs|eq|eqs|vol|pp?|dr|mr|mrs|ms|prof|inc|ltd|approx|[A-Z])"
@@ -37,6 +40,9 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     for found in _END.finditer(text):
         if found[0] == "." and _is_abbreviated(text, start, found.end()):
             continue
+        if found["line"] is not None:
+            yield from _bounded(text, start, found.start())
+            start = found.start()
         yield from _bounded(text, start, found.end())
         start = found.end()
     yield from _bounded(text, start, len(text))
