@@ -1,5 +1,6 @@
 """The answer without a language model: exact quotations, honestly labelled."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,6 +90,72 @@ async def test_a_sentence_that_asks_the_same_is_no_answer() -> None:
 
     assert "behind the kitchen door" in answer.text
     assert "Ask it" not in answer.text
+
+
+FAQ = (
+    "# Questions\n\n## How is the printer reset?\n\nHold the green button down.\n\n## Where is tea?\n\nHere."
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["How is the printer reset?", "how is the printer reset", "printer reset"]
+)
+async def test_a_heading_that_asks_is_not_its_own_answer(question: str) -> None:
+    """With or without its mark, what was typed is not quoted back from the heading it stands in."""
+    answer = await extracted(some_findings(question, a_hit(a_passage(FAQ))), None)
+
+    assert answer.text == "\u201cHold the green button down.\u201d [1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("what colour is the attic?", "The attic is blue."),
+        ("is the attic blue?", "The attic is blue."),
+        ("zebras in Kenya", "Zebras in Kenya are striped and numerous."),
+        ("colour of the attic", "Attic: blue"),
+        ("when is tea", "Tea is at five"),
+    ],
+)
+async def test_a_short_sentence_of_the_best_hit_is_quoted(question: str, text: str) -> None:
+    """Neither few words nor the very words that were typed make a sentence worthless."""
+    others = "What a colour is, tea at what time, and zebras anywhere: nobody here can tell you that."
+    hits = [a_hit(a_passage(text, document="note")), a_hit(a_passage(others, document="talk"))]
+
+    answer = await extracted(some_findings(question, *hits), None)
+
+    assert answer.citations[0].document == "note"
+    assert answer.citations[0].quotes[0].text == text
+
+
+async def test_the_best_hit_wins_over_a_sentence_that_looks_as_good() -> None:
+    """The search has read whole passages: a sentence far down must be clearly better to be quoted."""
+    best = a_hit(a_passage("The cellar is locked at ten.", document="rules"))
+    between = [a_hit(a_passage(f"Nothing of it in paper {at}.", document=f"d{at}")) for at in range(3)]
+    last = a_hit(a_passage("A cellar is mentioned here too.", document="aside"))
+
+    answer = await extracted(some_findings("the cellar in winter", best, *between, last), None)
+
+    assert [citation.document for citation in answer.citations] == ["rules"]
+
+
+async def test_rows_are_quoted_whole_or_not_at_all() -> None:
+    """A row of a table keeps its full stops; one that a passage's end cut off is passed over."""
+    text = "| cellar key lost | Ask Ann. She has one. |\n|---|---|\n| cellar key bent | Ask"
+    answer = await extracted(some_findings("cellar key", a_hit(a_passage(text))), None)
+
+    assert [each.text for each in answer.citations[0].quotes] == [
+        "| cellar key lost | Ask Ann. She has one. |"
+    ]
+
+
+async def test_a_heading_does_not_stick_to_its_paragraph() -> None:
+    """What is quoted is the paragraph alone."""
+    hit = a_hit(a_passage("# Tea in the house\nTea is at five\n## Roses\nThey are red."))
+
+    answer = await extracted(some_findings("when is tea?", hit), None)
+
+    assert [each.text for each in answer.citations[0].quotes] == ["Tea is at five"]
 
 
 async def test_what_is_read_is_bounded() -> None:

@@ -1,19 +1,21 @@
 """The answer without a language model: the sentences that speak of the question, quoted exactly.
 
-Sentences of the best hits are compared with the question by vector and by words; those near the best one are
-quoted, neighbours in one piece. Everything quoted keeps its span in the stored text. How much is looked at
-is bounded, so a question costs a few dozen short texts to embed, whatever was found.
+Sentences of the best hits are compared with the question by vector and by words, and lose a little for each
+place their hit stands behind the first; those near the best one are quoted, neighbours in one piece. What
+merely says the question again is the nearest of all and answers nothing, so it is passed over. Everything
+quoted keeps its span in the stored text. How much is looked at is bounded, so a question costs a few dozen
+short texts to embed, whatever was found.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
 
 from penstock.answer.citations import citation_of
+from penstock.answer.echoes import is_ended, says_again
 from penstock.answer.reading import Reader
 from penstock.answer.sentences import sentence_spans
 from penstock.answer.words import content_words, coverage
@@ -29,8 +31,11 @@ WORDS_WEIGHT = 0.3
 """How much all of the question's words count beside a cosine of one."""
 NEAR_THE_BEST = 0.12
 """How far below the best a sentence may score and still be quoted."""
+PLACE_MALUS = 0.04
+"""What each place behind the first hit costs: the search has read more of a passage than one sentence."""
 CRUMB_CHARACTERS = 25
-"""Shorter ones are headings and labels: quoted only where there is nothing else."""
+CRUMB_WORDS = 4
+"""Shorter ones that do not end like a sentence are headings and labels."""
 PROSE_SHARE_MIN = 0.85
 """The share of letters, digits and spaces below which a sentence reads as a table's row or as code."""
 NO_PROSE_MALUS = 0.15
@@ -49,6 +54,13 @@ class Sentence:
     part: Passage
     start: int
     end: int
+    heading: str = ""
+    """The heading's line above it in its part: under a question, its answer need not repeat a word of it."""
+
+    @property
+    def read(self) -> str:
+        """What is compared with the question."""
+        return f"{self.heading}\n{self.text}" if self.heading else self.text
 
     @property
     def text(self) -> str:
@@ -91,48 +103,66 @@ def not_found(findings: Findings) -> Answer:
 
 
 def _readable(findings: Findings) -> list[Sentence]:
-    """The sentences worth a look: those that share most words with the question, where there are too many."""
-    read = [each for at, hit in enumerate(findings.hits[:HITS_READ]) for each in _sentences(at, hit)]
-    long = [each for each in read if len(each.text) >= CRUMB_CHARACTERS] or read
-    asked = _plain(findings.question)
-    # A sentence that says the question again is the nearest of all, and answers nothing.
-    long = [each for each in long if asked not in _plain(each.text)] or long
+    """The sentences worth a look: those sharing most words with the question, where there are too many."""
+    read = [
+        each for at, hit in enumerate(findings.hits[:HITS_READ]) for each in _telling(_sentences(at, hit))
+    ]
+    long = [each for each in read if not says_again(findings.question, each.text)] or read
     if len(long) > SENTENCES_READ:
         words = content_words(findings.question)
-        long.sort(key=lambda each: -coverage(words, each.text))
+        long.sort(key=lambda each: -coverage(words, each.read))
     once = {each.text: each for each in reversed(long[:SENTENCES_READ])}
     return list(reversed(once.values()))
 
 
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+def _telling(sentences: list[Sentence]) -> list[Sentence]:
+    """A hit's sentences without headings, labels and pieces of rows; all where there are no others."""
+    return [each for each in sentences if not _is_crumb(each.text)] or sentences
+
+
+def _is_crumb(text: str) -> bool:
+    if _is_heading(text) or not any(map(str.isalnum, text)) or text.startswith("|") != text.endswith("|"):
+        return True
+    is_short = len(text) < CRUMB_CHARACTERS and len(text.split()) < CRUMB_WORDS
+    return is_short and ": " not in text and not is_ended(text)
 
 
 def _sentences(at: int, hit: Hit) -> list[Sentence]:
-    return [
-        Sentence(hit=at, part=part, start=start, end=end)
-        for part in hit.parts
-        for start, end in sentence_spans(part.text)
-    ]
+    found: list[Sentence] = []
+    for part in hit.parts:
+        heading = ""
+        for start, end in sentence_spans(part.text):
+            if _is_heading(part.text[start:end]):
+                heading = part.text[start:end].lstrip("# \t")
+                found.append(Sentence(hit=at, part=part, start=start, end=end))
+            else:
+                found.append(Sentence(hit=at, part=part, start=start, end=end, heading=heading))
+    return found
+
+
+def _is_heading(text: str) -> bool:
+    return text.startswith("#") and text.lstrip("#").startswith((" ", "\t"))
 
 
 async def _scores(question: str, sentences: Sequence[Sentence], reader: Reader | None) -> list[float]:
     words = content_words(question)
-    by_words = [WORDS_WEIGHT * coverage(words, each.text) - _malus(each.text) for each in sentences]
+    by_words = [WORDS_WEIGHT * coverage(words, each.read) - _malus(each) for each in sentences]
     if reader is None:
         return by_words
     try:
         async with asyncio.timeout(SECONDS_MAX):
-            asked, *others = await reader.read([question, *(each.text for each in sentences)])
+            asked, *others = await reader.read([question, *(each.read for each in sentences)])
     except Unavailable:
         # The search said already that there are no vectors now; words still tell a good deal.
         return by_words
     return [score + _cosine(asked, other) for score, other in zip(by_words, others, strict=True)]
 
 
-def _malus(text: str) -> float:
+def _malus(sentence: Sentence) -> float:
+    text = sentence.text
     plain = sum(char.isalnum() or char.isspace() for char in text)
-    return 0.0 if plain >= PROSE_SHARE_MIN * len(text) else NO_PROSE_MALUS
+    no_prose = 0.0 if plain >= PROSE_SHARE_MIN * len(text) else NO_PROSE_MALUS
+    return no_prose + PLACE_MALUS * sentence.hit
 
 
 def _cosine(one: Vector, other: Vector) -> float:
@@ -154,12 +184,17 @@ def _quotes(chosen: Sequence[Sentence]) -> list[tuple[int, Quote]]:
         runs: list[Sentence] = []
         for each in sorted(mine, key=lambda one: (one.part.start, one.start)):
             last = runs[-1] if runs else None
-            if last and last.part == each.part and not each.part.text[last.end : each.start].strip():
+            if last and last.part == each.part and _are_neighbours(each.part.text[last.end : each.start]):
                 runs[-1] = Sentence(hit=hit, part=each.part, start=last.start, end=each.end)
             else:
                 runs.append(each)
         quotes += [(hit, _quote(run)) for run in runs]
     return quotes
+
+
+def _are_neighbours(between: str) -> bool:
+    # Over an empty line may lie a heading that looks like any other paragraph.
+    return not between.strip() and between.count("\n") < 2
 
 
 def _quote(run: Sentence) -> Quote:
