@@ -4,13 +4,16 @@ import asyncio
 
 import pytest
 
-from penstock.engines.redis.store import RedisPorts
+from penstock.engines.redis.names import Names
+from penstock.engines.redis.store import RedisPorts, open_redis
 from penstock.model.jobs import WorkerId
 from penstock.model.outcomes import DONE, Failed, Retry
 from penstock.model.payloads import File
+from penstock.model.rules import Rules
 from penstock.model.standing import PauseScope
 from penstock.model.states import State
-from tests.conformance.redis.foreign import DEAD_LETTER, QUEUE, id_of, letters, message, shown
+from penstock.settings import RedisServer
+from tests.conformance.redis.foreign import DEAD_LETTER, QUEUE, id_of, letters, message, shown, translated
 from tests.support.clock import FakeClock
 from tests.support.jobs import a_job, an_error
 from tests.support.servers.bare import Bare
@@ -208,3 +211,37 @@ async def test_a_cancelled_message_is_passed_over(ports: RedisPorts, bare: Bare)
     job = await ports.desk.find(id_of())
     assert job is not None
     assert job.state is State.FAILED
+
+
+async def test_a_low_message_keeps_its_share_of_a_flood(
+    redis: RedisServer, names: Names, bare: Bare, clock: FakeClock
+) -> None:
+    """Every tenth claim takes the longest-waiting, also where that is a message nobody knows yet."""
+    async with open_redis(redis, names=names, rules=Rules(), clock=clock, translate=translated) as ports:
+        bare.call("LPUSH", f"{QUEUE}:low", message(1), message(2))
+        served = []
+        for _ in range(45):
+            await ports.queue.submit([a_job(priority=9), a_job(priority=9)])
+            clock.advance(1)
+            served += [lease.job_id for lease in await ports.queue.claim(W1, 1)]
+
+    assert [job_id for job_id in served if job_id.startswith("rag-")] == [id_of(1), id_of(2)]
+
+
+async def test_quiet_times_ask_nothing(ports: RedisPorts, bare: Bare, clock: FakeClock) -> None:
+    """An idle worker's trades know until when nothing can be due or lost, and hear of what changes that."""
+    await ports.queue.beat(W1, concurrency=1)
+    while await ports.queue.arrival(0.05):
+        pass
+    await ports.queue.promote()
+    await ports.queue.rescue()
+    bare.call("CONFIG", "RESETSTAT")
+
+    for _ in range(20):
+        assert await ports.queue.promote() is None
+        assert await ports.queue.rescue() == []
+        clock.advance(0.1)
+
+    assert b"cmdstat_evalsha" not in bare.call("INFO", "commandstats")
+    await ports.queue.submit([a_job(run_at=clock.now() + 1)])
+    assert await ports.queue.promote() == clock.now() + 1

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from penstock.engines.redis import settling
 from penstock.engines.redis.access import Access
+from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.names import packed
 from penstock.engines.system.processes import is_gone
 from penstock.model.jobs import JobId
@@ -121,14 +122,17 @@ class Promoting:
 
     def __init__(self, access: Access) -> None:
         self._access, self._clock = access, access.clock
-        self._news = access.bell()
+        self._news: Wake | None = None
         self._quiet = Quiet(access.clock)
         self._nearest: float | None = None
 
+    def listen(self) -> None:
+        """Hear of due times; before, every call asks."""
+        self._news = self._access.bell()
+
     async def promote(self) -> float | None:
         """Make due jobs ready, unless nothing can be due yet; when the next one is."""
-        rung = await self._news.wait(0.0)
-        if not rung and self._news.listening and self._quiet.lasts:
+        if await self._nothing_new() and self._quiet.lasts:
             return self._nearest
         now = self._clock.now()
         more, waits, due = await self._access.run("promote", now=now)
@@ -140,3 +144,6 @@ class Promoting:
             return now + 1.0 if self._nearest is None else min(now + 1.0, self._nearest)
         self._quiet.begin(QUIET_SECONDS_MAX if self._nearest is None else self._nearest - now, now)
         return self._nearest
+
+    async def _nothing_new(self) -> bool:
+        return self._news is not None and not await self._news.wait(0.0) and self._news.listening

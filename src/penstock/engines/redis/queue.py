@@ -12,10 +12,12 @@ from itertools import count
 from penstock.engines.redis import settling, submitting
 from penstock.engines.redis.access import Access
 from penstock.engines.redis.adopting import Translate, adopt, refuse_all
+from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.minding import Promoting, Rescuing
 from penstock.engines.redis.names import packed
 from penstock.engines.redis.rows import leases_of
 from penstock.engines.redis.settling import AGAIN, SETTLED
+from penstock.engines.redis.watching import Watch
 from penstock.engines.system.processes import identity
 from penstock.model.errors import ErrorReport
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
@@ -25,6 +27,8 @@ from penstock.model.rules import Verdict, after_attempt, after_loss
 
 ROUNDS = 3
 """How often one claim goes on after messages of other programs were adopted."""
+LISTEN_SECONDS = 1.0
+"""A first wait may take so long, until we are heard to listen."""
 LOOK_SECONDS = 0.4
 """Time between two looks into the lists of other programs, where the server does not tell of changes."""
 
@@ -37,8 +41,8 @@ class RedisQueue:
         self._rules, self._clock, self._names = access.rules, access.clock, access.names
         self._translate = translate or refuse_all
         self._process = identity()
-        self._watch = access.client.watch([inbox.name for inbox in access.names.inboxes], access.ring)
-        self._news = access.bell()
+        self._watch: Watch | None = None
+        self._news: Wake | None = None
         self._rescuing = Rescuing(access)
         self._promoting = Promoting(access)
         self._requests = (f"{secrets.token_hex(8)}-{number}" for number in count())
@@ -223,6 +227,8 @@ class RedisQueue:
 
     async def arrival(self, timeout: float) -> bool:
         """Wait until there may be something new to claim."""
+        if self._watch is None or self._news is None:
+            return await self._listen(timeout)
         loop = asyncio.get_running_loop()
         ends = loop.time() + timeout
         while True:
@@ -232,3 +238,12 @@ class RedisQueue:
                 return await self._news.wait(max(0.0, left))
             if await self._news.wait(LOOK_SECONDS) or await self._access.run("inboxes"):
                 return True
+
+    async def _listen(self, timeout: float) -> bool:
+        """From the first wait on we listen; what came before it rings once, when we do."""
+        self._watch = self._access.client.watch(
+            [inbox.name for inbox in self._names.inboxes], self._access.ring
+        )
+        self._news = self._access.bell()
+        self._promoting.listen()
+        return await self._news.wait(max(timeout, LISTEN_SECONDS))
