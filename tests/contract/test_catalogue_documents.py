@@ -348,6 +348,8 @@ async def test_a_parse_is_kept_by_bytes_and_parser(store: Store) -> None:
 
     assert await store.catalogue.parse_of(kept.blob, "pdf 1") == kept
     assert await store.catalogue.parse_of(kept.blob, "pdf 2") is None
+    assert await store.catalogue.parses(kept.blob) == [kept]
+    assert await store.catalogue.parses(kept.result) == []
     assert await store.catalogue.unused_blobs([kept.blob, kept.result]) == {kept.blob}
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from penstock.answer.ask import Asker
 from penstock.answer.extract import not_found
+from penstock.answer.places import Places
 from penstock.answer.questions import checked
 from penstock.answer.scoping import Filters, Ground, ground_of
 from penstock.answer.search import TOP_DEFAULT, Searcher
@@ -27,12 +28,20 @@ class Answers:
     """Searches and answers from what a workspace holds."""
 
     def __init__(
-        self, catalogue: Catalogue, workspace: WorkspaceId, *, searcher: Searcher, asker: Asker
+        self,
+        catalogue: Catalogue,
+        workspace: WorkspaceId,
+        *,
+        searcher: Searcher,
+        asker: Asker,
+        places: Places | None = None,
     ) -> None:
+        """Without `places` a quotation is cited by the place of its chunk."""
         self._catalogue = catalogue
         self._workspace = workspace
         self._searcher = searcher
         self._asker = asker
+        self._places = places
 
     async def search(self, filters: Filters, text: str, *, top: int = TOP_DEFAULT) -> Findings:
         """The best hits; where there is nothing to find, a note says what to do."""
@@ -59,6 +68,9 @@ class Answers:
                     explained = await self._explained(telling.findings, ground, filters)
                     for each in _untold(explained):
                         yield each
+                    return
+                if isinstance(telling, Finished) and self._places is not None:
+                    yield Finished(answer=await self._places.narrowed(telling.answer))
                     return
                 yield telling
 

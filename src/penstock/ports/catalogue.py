@@ -269,6 +269,10 @@ class Catalogue(Protocol):
         """A kept parse."""
         ...
 
+    async def parses(self, blob: BlobId) -> list[KeptParse]:
+        """Every kept parse of these bytes, the newest first."""
+        ...
+
     async def last_bytes(self, document: DocumentId) -> BlobId | None:
         """The bytes its latest version was begun with, whatever became of that version."""
         ...

@@ -7,8 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from penstock.answer.answers import Answers
 from penstock.answer.ask import Asker
+from penstock.answer.places import Places
 from penstock.answer.reading import Reader
 from penstock.answer.search import Searcher
+from penstock.engines.disk.blobs import DiskBlobs
 from penstock.engines.minilm import MODEL
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.settings import Settings
@@ -30,4 +32,5 @@ async def open_answers(
         reader = Reader(models.embedder, models.tokenizer)
         searcher = Searcher(store.index, [reader], measured=MEASURED)
         asker = Asker(searcher, reader=reader, answerer=answerer)
-        yield Answers(store.catalogue, workspace, searcher=searcher, asker=asker)
+        places = Places(store.catalogue, workspace, DiskBlobs(settings.data / "blobs"))
+        yield Answers(store.catalogue, workspace, searcher=searcher, asker=asker, places=places)

@@ -113,6 +113,11 @@ class SqliteCatalogue:
         row = await self._store.look(lambda db: db.execute(sql("parse_find"), (blob, parser)).fetchone())
         return None if row is None else KeptParse(blob=BlobId(row[0]), parser=row[1], result=BlobId(row[2]))
 
+    async def parses(self, blob: BlobId) -> list[KeptParse]:
+        """Every kept parse of these bytes, the newest first."""
+        rows = await self._store.look(lambda db: db.execute(sql("parses_of"), (blob,)).fetchall())
+        return [KeptParse(blob=BlobId(row[0]), parser=row[1], result=BlobId(row[2])) for row in rows]
+
     async def known_vectors(self, model: str, keys: Sequence[bytes]) -> set[bytes]:
         """Which of these texts have their vector already."""
         return await self._store.look(lambda db: kept.known_vectors(db, model, keys))

@@ -23,6 +23,7 @@ from penstock.model.chunks import Chunk, Piece
 from penstock.model.errors import Refused
 from penstock.model.parsed import Parsed, page_at
 from penstock.model.recipes import Recipe
+from penstock.model.sections import Sections
 from penstock.pipeline.split.joints import (
     after_space,
     before_space,
@@ -32,7 +33,6 @@ from penstock.pipeline.split.joints import (
     whole_character,
 )
 from penstock.pipeline.split.leads import Leads
-from penstock.pipeline.split.sections import Sections
 from penstock.pipeline.split.window import MARGIN_CHARACTERS, Window
 from penstock.ports.embedder import Tokenizer, Tokens
 
