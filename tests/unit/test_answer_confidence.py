@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.answer.confidence import evidence_of, judged
+from penstock.answer.confidence import evidence_of, judged, keywords_stand
 from penstock.answer.words import content_words, coverage
 from penstock.model.answers import Confidence, Evidence
 from penstock.model.catalogue import GenerationId
@@ -96,3 +96,29 @@ def test_forms_of_a_word_meet(question: str, text: str) -> None:
 def test_a_question_of_common_words_is_taken_by_them() -> None:
     """Where no word tells anything, all of them count rather than none."""
     assert content_words("who are you") == {"who", "are", "you"}
+
+
+@pytest.mark.parametrize(
+    ("question", "stand"),
+    [
+        ("notice period", True),
+        ("notices of the period", True),
+        ("notice", True),
+        ("notice period pension", False),  # one is missing
+        ("what is the notice period?", False),  # a question is weighed by its signs
+        ("what is the notice period", False),
+        ("The notice has a period.", False),
+        ("period of notice to the landlord of the house", False),  # as long as a sentence
+    ],
+)
+def test_keywords_need_no_other_sign_than_that_they_stand_there(question: str, stand: bool) -> None:
+    """A few bare words that the first hit holds are found, however far they lie from its sense."""
+    first = a_hit(a_passage("The landlord's notice of the house has a period of three months."))
+    second = a_hit(a_passage("Pension and notice period."))
+
+    assert keywords_stand(question, [first, second]) is stand
+
+
+def test_keywords_stand_in_no_hit_where_there_is_none() -> None:
+    """Nothing found is nothing."""
+    assert not keywords_stand("notice period", [])

@@ -4,6 +4,9 @@ A cosine alone does not tell: some question is always nearest to something, and 
 put. Whether the passages hold the question's own words, and whether both legs found the same chunks, are
 signs of another kind; together they tell a question about something else quite well. The weights and floors
 were measured with the bundled model (docs/explanation/answers.md says how well they do).
+
+They were measured with sentences. A few bare words lie near to nothing, however well they are found; whoever
+types them looks for them, and where the first hit holds them all there is nothing to doubt.
 """
 
 from __future__ import annotations
@@ -11,12 +14,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from penstock.answer.echoes import is_ended, reads_as_question
 from penstock.answer.words import content_words, coverage
 from penstock.model.answers import Confidence, Evidence, Hit
 from penstock.model.passages import Candidates
 
 COVERING_HITS = 3
 AGREEING_CHUNKS = 10
+KEYWORDS_MAX = 5
+"""More words than these are taken for a sentence, whatever it ends with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +65,14 @@ def judged(evidence: Evidence, *, measured: bool) -> Confidence:
     if sign < gauge.weak:
         return Confidence.NONE
     return Confidence.STRONG if sign >= gauge.strong else Confidence.WEAK
+
+
+def keywords_stand(question: str, hits: Sequence[Hit]) -> bool:
+    """Is the question nothing but a few words, and does the first hit hold every one of them?"""
+    is_sentence = is_ended(question) or reads_as_question(question)
+    if not hits or is_sentence or len(question.split()) > KEYWORDS_MAX:
+        return False
+    return coverage(content_words(question), _all_words(hits[0])) == 1.0
 
 
 def _all_words(hit: Hit) -> str:

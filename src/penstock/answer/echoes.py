@@ -32,7 +32,7 @@ def says_again(question: str, sentence: str) -> bool:
         return True
     if not is_ended(sentence) and content_words(sentence) <= wanted:
         return True
-    return _reads_as_question(question) and _plain(question) in _plain(sentence)
+    return reads_as_question(question) and _plain(question) in _plain(sentence)
 
 
 def is_ended(text: str) -> bool:
@@ -45,9 +45,10 @@ def is_asking(text: str) -> bool:
     return text.rstrip(_CLOSING)[-1:] in tuple(_ASKING)
 
 
-def _reads_as_question(text: str) -> bool:
+def reads_as_question(text: str) -> bool:
+    """Is it a question, with or without its mark?"""
     words = _plain(text).split()
-    return is_asking(text) or (len(words) > 2 and words[0] in _ASKING_WORDS)
+    return is_asking(text) or (len(words) > 1 and words[0] in _ASKING_WORDS)
 
 
 def _plain(text: str) -> str:

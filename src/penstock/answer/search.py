@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from penstock.answer.confidence import evidence_of, judged
+from penstock.answer.confidence import evidence_of, judged, keywords_stand
 from penstock.answer.fusion import fuse, rankings_of
 from penstock.answer.gathering import gathered
 from penstock.answer.questions import checked
 from penstock.answer.reading import Reader
 from penstock.answer.scoping import Ground
-from penstock.model.answers import Findings
+from penstock.model.answers import Confidence, Findings
 from penstock.model.chunks import Vector
 from penstock.model.errors import Unavailable
 from penstock.model.passages import Question
@@ -61,7 +61,9 @@ class Searcher:
         return Findings(
             question=question.text,
             hits=hits,
-            confidence=judged(evidence, measured=measured),
+            confidence=Confidence.STRONG
+            if keywords_stand(question.text, hits)
+            else judged(evidence, measured=measured),
             evidence=evidence,
             notes=tuple(notes),
         )
