@@ -15,6 +15,7 @@ from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.passages import Candidates
 from penstock.model.rules import Rules
 from penstock.ports.database import Transaction
+from penstock.ports.index import Index
 from tests.support.cataloguing import ingest, ingested, question, scope_of, vector_of
 from tests.support.clock import FakeClock
 
@@ -26,7 +27,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     await opened.close()
 
 
-async def found(store: SqliteStore, index: SqliteIndex, **filters: Any) -> Candidates:
+async def found(store: SqliteStore, index: Index, **filters: Any) -> Candidates:
     (collection,) = await store.catalogue.collections(LOCAL_WORKSPACE)
     scope = scope_of(collection.id, **filters)
     (each,) = await index.candidates(scope, question("", vector_of("near")), limit=20)
