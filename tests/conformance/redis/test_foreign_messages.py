@@ -129,8 +129,8 @@ async def test_what_cannot_be_read_goes_to_the_dead_letter(
     assert bare.call("LRANGE", "jobqueue:worker:w1:processing", 0, -1) == [message(2)]
 
 
-async def test_a_job_that_failed_leaves_its_letter(ports: RedisPorts, bare: Bare) -> None:
-    """A permanently failed job's message stands in the dead letter with its code."""
+async def test_a_job_that_failed_leaves_its_letter(ports: RedisPorts, bare: Bare, clock: FakeClock) -> None:
+    """A permanently failed job's message stands in the dead letter with its code, until it is pruned."""
     bare.call("LPUSH", QUEUE, message())
     (lease,) = await ports.queue.claim(W1, 1)
 
@@ -140,6 +140,11 @@ async def test_a_job_that_failed_leaves_its_letter(ports: RedisPorts, bare: Bare
     assert (letter["message"].encode(), letter["code"]) == (message(), "ERR_PDF_INVALID")
     status = shown(bare, id_of())
     assert (status["status"], status["error"]) == ("failed", "torn")
+    clock.advance(60)
+    assert await ports.queue.prune(done_before=0, failed_before=clock.now() - 61) == 0
+    assert len(letters(bare)) == 1
+    assert await ports.queue.prune(done_before=0, failed_before=clock.now()) == 1
+    assert letters(bare) == []
 
 
 async def test_a_retry_returns_to_the_list_it_came_from(

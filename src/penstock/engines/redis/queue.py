@@ -23,6 +23,7 @@ from penstock.model.errors import ErrorReport
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
 from penstock.model.payloads import ItemType
+from penstock.model.records import stamp
 from penstock.model.rules import Verdict, after_attempt, after_loss
 
 ROUNDS = 3
@@ -223,7 +224,8 @@ class RedisQueue:
 
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended jobs older than that."""
-        return int(await self._access.run("prune", repr(done_before), repr(failed_before), limit))
+        told = (repr(done_before), repr(failed_before), limit, stamp(failed_before) or "")
+        return int(await self._access.run("prune", *told))
 
     async def arrival(self, timeout: float) -> bool:
         """Wait until there may be something new to claim."""

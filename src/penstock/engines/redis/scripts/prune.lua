@@ -1,5 +1,6 @@
 -- prune: remove ended jobs past their time, and what was kept beside them; the documented hash expires by itself.
--- Returns how many went. ARGV[4] done before, ARGV[5] failed before, ARGV[6] at most so many.
+-- Dead letters go with what failed. Returns how many jobs went. ARGV[4] done before, ARGV[5] failed before, ARGV[6] at
+-- most so many, ARGV[7] failed before as ISO 8601.
 -- include: ground
 local left, gone = tonumber(ARGV[6]), 0
 
@@ -28,5 +29,10 @@ local earlier = tonumber(ARGV[4]) < tonumber(ARGV[5]) and ARGV[4] or ARGV[5]
 for _, batch in ipairs(call('ZRANGEBYSCORE', K.batches, '-inf', '(' .. earlier, 'LIMIT', 0, 1000)) do
   call('DEL', batch_key(batch), batch_key(batch) .. ':jobs', batch_key(batch) .. ':failed')
   call('ZREM', K.batches, batch)
+end
+for _ = 1, tonumber(ARGV[6]) do
+  local at = string.match(call('LINDEX', K.dead_letter, -1) or '', '"failed_at":"([^"]+)"')
+  if not at or at >= ARGV[7] then break end
+  call('RPOP', K.dead_letter)
 end
 return gone
