@@ -242,16 +242,19 @@ async def test_a_key_is_sent_and_a_wrong_one_is_told(tmp_path: Path, name: AHome
             await vectors.close()
 
 
-async def test_a_server_that_fails_too_often_is_left_alone(name: AHome) -> None:
+@pytest.mark.parametrize("listens", [False, True], ids=["nobody listens", "nobody answers"])
+async def test_a_server_that_fails_too_often_is_left_alone(name: AHome, listens: bool) -> None:
     """V7: the breaker stands before every call."""
     breakers = Breakers(FakeClock(), BreakerRules(min_samples=2))
-    server = Server("http://127.0.0.1:9", guard=breakers.of("Qdrant"))
-    vectors = QdrantVectors(server, name)
-    codes = []
-    for _ in range(3):
-        with pytest.raises(Unavailable) as caught:
-            await vectors.page(SPACE)
-        codes.append(caught.value.code)
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        port = deaf.getsockname()[1] if listens else 9
+        server = Server(f"http://127.0.0.1:{port}", timeout=0.3, guard=breakers.of("Qdrant"))
+        vectors = QdrantVectors(server, name)
+        codes = []
+        for _ in range(3):
+            with pytest.raises(Unavailable) as caught:
+                await vectors.page(SPACE)
+            codes.append(caught.value.code)
+        await vectors.close()
 
     assert codes == ["ERR_VECTORS_DOWN", "ERR_VECTORS_DOWN", "ERR_BREAKER_OPEN"]
-    await vectors.close()

@@ -48,12 +48,12 @@ class Server:
     async def call(self, method: str, path: str, body: Mapping[str, object] | None = None) -> object:
         """The result of one call, within the deadline; None where the server says there is no such thing."""
         content = None if body is None else msgspec.json.encode(body)
-        try:
-            with nullcontext() if self._guard is None else self._guard.call():
+        with nullcontext() if self._guard is None else self._guard.call():
+            try:
                 async with asyncio.timeout(self._timeout):
                     return await self._tried(method, path, content)
-        except TimeoutError as error:
-            raise down(f"no answer within {self._timeout:g} s") from error
+            except TimeoutError as error:
+                raise down(f"no answer within {self._timeout:g} s") from error
 
     async def close(self) -> None:
         """Let go of the connections."""
