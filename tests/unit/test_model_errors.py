@@ -27,6 +27,15 @@ def test_suggestions_belong_to_codes_that_exist() -> None:
 
 
 @pytest.mark.parametrize(
+    "code",
+    ["ERR_JOB_UNKNOWN", "ERR_URL_INVALID", "ERR_FETCH_REFUSED", "ERR_FETCH_FAILED", "ERR_LEGACY_UNREADABLE"],
+)
+def test_what_a_person_mistypes_comes_with_advice(code: str) -> None:
+    """An id, an address, a path: the message says what is wrong, the advice what to do."""
+    assert SUGGESTIONS.get(code)
+
+
+@pytest.mark.parametrize(
     ("fault", "kind"),
     [
         (Refused, ErrorClass.PERMANENT),

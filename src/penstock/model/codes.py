@@ -125,6 +125,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_METADATA_TOO_LARGE": ("Keep large values in the document itself.", "Raise limits.metadata_bytes."),
     "ERR_PATH_INVALID": ("Give the absolute path of the file.",),
     "ERR_PRIORITY_INVALID": ("Use 0 to 10, or high (9), normal (5), low (1).",),
+    "ERR_JOB_UNKNOWN": (
+        "List them: penstock queue list.",
+        "Give the whole id; a job that ended long ago is forgotten.",
+    ),
     "ERR_JOB_ID_TAKEN": ("Draw another id and submit again.",),
     "ERR_HANDLER_MISSING": ("Start a worker that knows this item type, then retry the job.",),
     "ERR_TIMEOUT": ("Raise worker.timeouts for this item type.", "Look for what made it slow, then retry."),
@@ -204,7 +208,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_COLLECTION_EXISTS": ("Choose another name.", "Look at it: penstock collection show NAME."),
     "ERR_DOCUMENT_UNKNOWN": ("It may have been deleted.",),
     "ERR_FOLDER_TOO_LARGE": ("Use patterns or ignore patterns.", "Raise limits.folder_files."),
+    "ERR_URL_INVALID": ("Give the whole address: https://host/path.",),
     "ERR_URL_FORBIDDEN": ("Fetch it yourself and submit the file.",),
+    "ERR_FETCH_REFUSED": ("Open the address in a browser.", "Fetch it yourself and submit the file."),
+    "ERR_FETCH_FAILED": ("Check the host's name and the network.", "Fetch it yourself and submit the file."),
     "ERR_FETCH_TOO_LARGE": ("Fetch it yourself and submit the file.",),
     "ERR_MODEL_MISSING": ("Install penstock again: make install.",),
     "ERR_TEXT_TOO_LONG": ("Lower chunk_tokens of the collection.",),
@@ -253,6 +260,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_ANSWERER_ANSWER": (
         "Check that the URL is that of an OpenAI-compatible endpoint.",
         "Quote the best passages without it: penstock ask --quote QUESTION.",
+    ),
+    "ERR_LEGACY_UNREADABLE": (
+        "Give the path of the SQLite file itself, and check that your user may read it.",
+        "Stop the program that writes it, or take a copy, and try again.",
     ),
     "ERR_DISK_FULL": ("Free some space; waiting jobs go on by themselves.",),
 }

@@ -22,7 +22,7 @@ from penstock.engines.web.addresses import Network, is_odd_number, is_open, lite
 from penstock.engines.web.answers import check_status, redirect_of
 from penstock.engines.web.bodies import body, too_large
 from penstock.engines.web.names import name_of
-from penstock.model.errors import Fault, Refused, Unavailable
+from penstock.model.errors import Broken, Fault, Refused, Unavailable
 from penstock.ports.blobs import Blobs
 from penstock.ports.web import Fetched
 
@@ -110,7 +110,7 @@ class WebFetcher:
             if address is None or not is_open(address, self._allowed):
                 raise _closed(host)
         if not found:
-            raise Refused(f"there is no host {host}", code="ERR_FETCH_REFUSED")
+            raise _unknown(host)
         return _Target(url=url, host=host, addresses=tuple(found[:ADDRESSES_MAX]))
 
     async def _resolved(self, host: str, port: int) -> list[str]:
@@ -118,7 +118,7 @@ class WebFetcher:
             return await self._resolve(host, port)
         except socket.gaierror as error:
             if error.errno in (socket.EAI_NONAME, socket.EAI_NODATA):
-                raise Refused(f"there is no host {host}", code="ERR_FETCH_REFUSED") from error
+                raise _unknown(host) from error
             raise Unavailable(f"{host} cannot be looked up now ({error})", code="ERR_FETCH_FAILED") from error
         except (OSError, UnicodeError) as error:
             raise Unavailable(f"{host} cannot be looked up ({error})", code="ERR_FETCH_FAILED") from error
@@ -222,6 +222,11 @@ def _distrust(error: BaseException | None) -> ssl.SSLCertVerificationError | Non
             return error
         error = error.__cause__ or error.__context__
     return None
+
+
+def _unknown(host: str) -> Broken:
+    # A resolver that has lost its network says the same as one that knows: tried again, but not for ever.
+    return Broken(f"no host {host} can be found", code="ERR_FETCH_FAILED")
 
 
 def _closed(host: str) -> Refused:
