@@ -173,3 +173,22 @@ def test_output_survives_any_locale(program: Program) -> None:
 
     assert ran.code == 0
     assert r"\u2192.txt" in ran.out
+
+
+@pytest.mark.parametrize("typed", ["\x04", "n\n"], ids=["end of input", "no"])
+def test_a_deletion_that_was_not_confirmed_says_that_nothing_was_deleted(
+    program: Program, typed: str
+) -> None:
+    """Ending the input and saying no are the same answer to the question."""
+    program("collection", "create", "drafts")
+    terminal = Terminal(
+        program.command("collection", "delete", "drafts"), program.environment(), program.folder, 100
+    )
+    terminal.read_until(lambda text: "[y/N]" in text)
+
+    terminal.type(typed)
+
+    assert terminal.wait() == 130
+    assert "nothing was deleted; drafts is as it was" in terminal.text
+    assert "queued" not in terminal.text
+    assert "drafts" in program("collection", "list").out

@@ -200,6 +200,10 @@ class Terminal:
         """What Ctrl-C does."""
         self._process.send_signal(signal.SIGINT)
 
+    def type(self, keys: str) -> None:
+        """Press keys."""
+        os.write(self._mine, keys.encode())
+
     def wait(self) -> int:
         """Read to the end; the exit code."""
         self.read_until(lambda _: False)

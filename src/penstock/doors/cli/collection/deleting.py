@@ -9,6 +9,7 @@ import click
 
 from penstock.doors.cli import output
 from penstock.doors.cli.collection.shapes import Deleted
+from penstock.doors.cli.exits import Exit
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
 from penstock.doors.cli.session import with_store
@@ -75,5 +76,10 @@ def _ask(seen: Deleted) -> None:
     what = f"{plural(seen['documents'], 'document')} and {plural(seen['chunks'], 'chunk')}"
     if sys.stdin is None or not sys.stdin.isatty():
         raise Refused(f"{seen['name']} with {what} would be deleted; say --yes to do it")
-    if not click.confirm(f"Delete {seen['name']} with {what}?", err=True):
-        raise click.Abort
+    try:
+        if click.confirm(f"Delete {seen['name']} with {what}?", err=True):
+            return
+    except click.Abort:
+        click.echo(err=True)  # the question's line has no end yet
+    output.talk(f"nothing was deleted; {seen['name']} is as it was")
+    raise click.exceptions.Exit(Exit.INTERRUPTED)
