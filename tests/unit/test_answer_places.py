@@ -10,6 +10,9 @@ from penstock.answer.answers import Answers
 from penstock.answer.ask import Asker
 from penstock.answer.places import Places
 from penstock.engines.disk.blobs import DiskBlobs
+from penstock.engines.disk.moving import DiskMover
+from penstock.intake.incoming import SourceFolders
+from penstock.intake.whereabouts import Whereabouts
 from penstock.model.answers import Citation, Finished
 from penstock.model.catalogue import LOCAL_WORKSPACE, BlobId, KeptParse
 from penstock.model.parsed import Heading, Media, Page, Parsed
@@ -52,12 +55,17 @@ async def keep(house: House, blobs: DiskBlobs, parsed: Parsed) -> None:
     await house.store.write(lambda tx: tx.kept.keep_parse(kept))
 
 
+def answers_of(house: House, blobs: DiskBlobs, whereabouts: Whereabouts | None = None) -> Answers:
+    catalogue, asker = house.store.catalogue, Asker(house.searcher, reader=house.reader)
+    places = Places(catalogue, LOCAL_WORKSPACE, blobs, whereabouts)
+    return Answers(catalogue, LOCAL_WORKSPACE, searcher=house.searcher, asker=asker, places=places)
+
+
 async def cited(house: House, blobs: DiskBlobs, question: str) -> Citation:
-    asker = Asker(house.searcher, reader=house.reader)
-    places = Places(house.store.catalogue, LOCAL_WORKSPACE, blobs)
-    answers = Answers(
-        house.store.catalogue, LOCAL_WORKSPACE, searcher=house.searcher, asker=asker, places=places
-    )
+    return await cited_by(answers_of(house, blobs), question)
+
+
+async def cited_by(answers: Answers, question: str) -> Citation:
     *_, finished = [telling async for telling in answers.ask(EVERYTHING, question)]
     assert isinstance(finished, Finished)
     return finished.answer.citations[0]
@@ -85,3 +93,31 @@ async def test_the_chunks_place_stays_where_no_parse_can_be_read(house: House, t
     await keep(house, blobs, Parsed(text=f"> {GARDEN}", media=Media.TEXT, headings=HEADINGS, pages=PAGES))
     assert (await cited(house, blobs, question)).label == coarse
     assert (await cited(house, DiskBlobs(tmp_path / "gone"), question)).label == coarse
+
+
+async def test_a_file_that_was_moved_is_named_where_it_lies_now(tmp_path: Path, model: Model) -> None:
+    """Known by its bytes among others of the name, told by its name alone when it has left, never guessed."""
+    folders = SourceFolders(root=tmp_path / "sources")
+    incoming, processed, _ = folders.all("outside")
+    dropped, moved = incoming / "garden.txt", processed / "garden (2).txt"
+    for folder in (incoming, processed):
+        folder.mkdir(parents=True)
+    async with open_house(tmp_path / "store", model) as house:
+        await house.librarian.put(
+            await house.librarian.declare("outside"), Text(path=str(dropped), text=GARDEN)
+        )
+        answers = answers_of(house, DiskBlobs(tmp_path / "blobs"), Whereabouts(folders, DiskMover()))
+
+        async def told() -> str:
+            question = "what do roses need in summer?"
+            findings, citation = await answers.search(EVERYTHING, question), await cited_by(answers, question)
+            assert findings.hits[0].head.identity == citation.identity
+            return citation.identity
+
+        dropped.write_text(GARDEN)
+        assert await told() == str(dropped)
+        (processed / "garden.txt").write_text("An older garden.")
+        dropped.rename(moved)
+        assert await told() == str(moved)
+        moved.unlink()
+        assert await told() == "garden.txt"

@@ -50,7 +50,9 @@ class Answers:
         if ground is None:
             return _nothing(question, EMPTY)
         findings = await self._searcher.search(ground, question, top=top)
-        return findings if findings.hits else await self._explained(findings, ground, filters)
+        if not findings.hits:
+            return await self._explained(findings, ground, filters)
+        return findings if self._places is None else await self._places.located(findings)
 
     async def ask(
         self, filters: Filters, text: str, *, only_quote: bool = False

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
-from penstock.model.answers import Answer, Citation, Quote
+from penstock.model.answers import Answer, Citation, Findings, Quote
 from penstock.model.catalogue import BlobId, DocumentId, WorkspaceId
 from penstock.model.errors import Fault
 from penstock.model.files import BlobHash
@@ -26,17 +26,64 @@ PARSE_BYTES_MAX = 32 * 1024 * 1024
 """A kept parse larger than this is not read for one citation; such a document has many chunks."""
 
 
+class Whereabouts(Protocol):
+    """Knows where files lie that were moved after they were taken in."""
+
+    def has_moved(self, collection: str, identity: str) -> bool: ...
+
+    async def now(self, collection: str, identity: str, blob: BlobId) -> str: ...
+
+
 class Places:
     """Narrows citations down; one for a workspace."""
 
-    def __init__(self, catalogue: Catalogue, workspace: WorkspaceId, blobs: Blobs) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        workspace: WorkspaceId,
+        blobs: Blobs,
+        whereabouts: Whereabouts | None = None,
+    ) -> None:
         self._catalogue = catalogue
         self._workspace = workspace
         self._blobs = blobs
+        self._whereabouts = whereabouts
 
     async def narrowed(self, answer: Answer) -> Answer:
-        """The same answer; what it quotes is cited by its own place."""
-        return replace(answer, citations=tuple([await self._narrow(each) for each in answer.citations]))
+        """The same answer; what it quotes is cited by its own place, in the file where that lies now."""
+        citations = [await self._narrow(each) for each in answer.citations]
+        return replace(
+            answer,
+            citations=tuple(
+                [
+                    replace(each, identity=await self._lies(each.document, each.collection, each.identity))
+                    for each in citations
+                ]
+            ),
+        )
+
+    async def located(self, findings: Findings) -> Findings:
+        """The same findings; a file that was moved is named where it lies now."""
+        heads = {hit.head.document: hit.head for hit in findings.hits}
+        lies = {
+            document: await self._lies(document, head.collection, head.identity)
+            for document, head in heads.items()
+        }
+        return replace(
+            findings,
+            hits=tuple(
+                replace(hit, parts=tuple(replace(part, identity=lies[part.document]) for part in hit.parts))
+                for hit in findings.hits
+            ),
+        )
+
+    async def _lies(self, document: DocumentId, collection: str, identity: str) -> str:
+        if self._whereabouts is None or not self._whereabouts.has_moved(collection, identity):
+            return identity
+        found = await self._catalogue.document(self._workspace, document)
+        if found is None or found.blob is None:
+            return identity
+        return await self._whereabouts.now(collection, identity, found.blob)
 
     async def _narrow(self, citation: Citation) -> Citation:
         if not citation.quotes:

@@ -65,6 +65,10 @@ class Mover(Protocol):
         """
         ...
 
+    async def find(self, folder: Path, name: str, *, digest: BlobHash, size_max: int) -> Path | None:
+        """Where `move` brought these bytes; None if they are there no more, or more than `size_max`."""
+        ...
+
     async def write_beside(self, target: Path, suffix: str, record: Mapping[str, Any]) -> Path:
         """Write a record as JSON beside a file: `name.pdf` and `.error.json` make `name.pdf.error.json`."""
         ...

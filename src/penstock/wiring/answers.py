@@ -11,11 +11,14 @@ from penstock.answer.places import Places
 from penstock.answer.reading import Reader
 from penstock.answer.search import Searcher
 from penstock.engines.disk.blobs import DiskBlobs
+from penstock.engines.disk.moving import DiskMover
 from penstock.engines.minilm import MODEL
+from penstock.intake.whereabouts import Whereabouts
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.settings import Settings
 from penstock.wiring.models import open_answerer, open_models
 from penstock.wiring.store import Store
+from penstock.wiring.watching import folders_of
 
 MEASURED = frozenset({MODEL})
 """The models the confidence was measured with."""
@@ -32,5 +35,10 @@ async def open_answers(
         reader = Reader(models.embedder, models.tokenizer)
         searcher = Searcher(store.index, [reader], measured=MEASURED)
         asker = Asker(searcher, reader=reader, answerer=answerer)
-        places = Places(store.catalogue, workspace, DiskBlobs(settings.data / "blobs"))
+        places = Places(
+            store.catalogue,
+            workspace,
+            DiskBlobs(settings.data / "blobs"),
+            Whereabouts(folders_of(settings), DiskMover()),
+        )
         yield Answers(store.catalogue, workspace, searcher=searcher, asker=asker, places=places)

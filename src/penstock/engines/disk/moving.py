@@ -56,6 +56,17 @@ class DiskMover:
 
         return await aside(work)
 
+    async def find(self, folder: Path, name: str, *, digest: BlobHash, size_max: int) -> Path | None:
+        """The file of this name, or of one made from it, that holds these bytes."""
+
+        def work(_: Stop) -> Path | None:
+            try:
+                return _find(folder, fitting_name(name), digest, size_max)
+            except OSError as error:
+                raise keeping_fault(error, folder) from error
+
+        return await aside(work)
+
     async def write_beside(self, target: Path, suffix: str, record: Mapping[str, Any]) -> Path:
         """The record as readable JSON, in place of an earlier one of that name."""
         path = target.with_name(target.name + suffix)
@@ -112,6 +123,16 @@ def _move(source: Path, folder: Path, name: str, wanted: BlobHash | None) -> Pat
         f"{printable(source)} is gone and no file with its bytes is in {printable(folder)}",
         code="ERR_FILE_NOT_FOUND",
     )
+
+
+def _find(folder: Path, name: str, digest: BlobHash, size_max: int) -> Path | None:
+    for target in _candidates(folder, name):
+        there = _stat(target)
+        if there is None:
+            return None
+        if stat.S_ISREG(there.st_mode) and there.st_size <= size_max and _hash(target) == digest:
+            return target
+    return None
 
 
 def _captured(source: Path, wanted: BlobHash | None) -> tuple[os.stat_result | None, BlobHash | None]:
