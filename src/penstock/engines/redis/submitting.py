@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -10,10 +11,9 @@ import msgspec
 from penstock.model.errors import Refused
 from penstock.model.fingerprints import idempotency_key, subject_of
 from penstock.model.jobs import Accepted, JobId, NewJob, Receipt
-from penstock.model.provenance import provenance_of
 from penstock.model.records import stamp
 from penstock.model.rules import Rules
-from penstock.model.statuses import message_of, name_of
+from penstock.model.statuses import message_of
 from penstock.ports.codec import encode_metadata, encode_payload
 
 _ENCODER = msgspec.json.Encoder()
@@ -30,6 +30,8 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
 
 _PLAIN = Body()
 _BODY = msgspec.json.Decoder(Body)
+_stamped = lru_cache(maxsize=8)(stamp)
+"""A bulk of thousands is submitted at one time, which is written once."""
 _HOW = {how.value.encode(): how for how in Accepted}
 
 Entry = tuple[str, ...]
@@ -47,9 +49,9 @@ def entries_of(jobs: Sequence[NewJob], rules: Rules, now: float) -> list[Entry]:
 
 def entry_of(job: NewJob, rules: Rules, now: float) -> Entry:
     """One of them; its message lacks what only the script knows: its number and its time."""
-    told = provenance_of(job.metadata)
     message = message_of(job, submitted_at=now)
     del message["job_id"]
+    submitted_at = message["submitted_at"]
     return (
         job.id,
         job.item_type.value,
@@ -64,8 +66,8 @@ def entry_of(job: NewJob, rules: Rules, now: float) -> Entry:
         "" if job.run_at is None else repr(job.run_at),
         str(job.max_retries),
         "1" if job.delete_first else "0",
-        told.filename or name_of(job.payload),
-        (stamp(told.submitted_at) if told.submitted_at is not None else None) or "",
+        str(message["filename"]),
+        "" if submitted_at == _stamped(now) else str(submitted_at),
         "," + _ENCODER.encode(message)[1:].decode(),
     )
 

@@ -26,7 +26,7 @@ end
 
 local function settle_one(packed)
   local id, token = packed[1], packed[2]
-  local task = watch(id)
+  local task = watch(id, packed[3])
   if not is_held(task, token) then
     local before = task and (task.settled == token or (task.place == 'done' and task.token == token))
     return before and 1 or 0

@@ -171,7 +171,6 @@ local function create(entry, batch)
   local place = (not first and 'behind') or (entry.due ~= '' and 'delayed') or 'ready'
   write_task(entry, task, place, batch)
   write_status(entry)
-  call('HSET', K.waiting, tenant .. SEPARATOR .. entry.key, id)
   newcomers[#newcomers + 1] = seq
   newcomers[#newcomers + 1] = id
   count(place, 1)
@@ -249,7 +248,7 @@ end
 -- What became of the intent: the id that stands for it now, and how.
 local function accept(entry, batch)
   local name = entry.tenant .. SEPARATOR .. entry.key
-  if call('EXISTS', task_key(entry.id), hash_key(entry.id) .. ':ttl') > 0 then
+  if not entry.fresh then
     local known = call('HMGET', task_key(entry.id), 'alias', 'fixed')
     if known[1] or known[2] then
       flush_tickets()
@@ -261,15 +260,16 @@ local function accept(entry, batch)
     call('DEL', hash_key(entry.id) .. ':ttl')
     call('PERSIST', hash_key(entry.id))
   end
-  local waiting = call('HGET', K.waiting, name)
-  if not waiting then
+  if call('HSETNX', K.waiting, name, entry.id) == 1 then
     create(entry, batch)
     return entry.id, 'created'
   end
+  local waiting = call('HGET', K.waiting, name)
   flush_tickets()
   local task = load(waiting)
   if task.item_type ~= 'delete_tenant' and tonumber(task.generation) < tonumber(generation_of(entry.tenant)) then
     supersede(waiting, task, DELETED)
+    call('HSET', K.waiting, name, entry.id)
     create(entry, batch)
     return entry.id, 'created'
   end
@@ -283,7 +283,7 @@ local function accept(entry, batch)
   return waiting, 'coalesced'
 end
 
--- The first refusal of a list of entries, before anything is written.
+-- The first refusal of a list of entries, before anything is written; ids nobody has met are marked as fresh.
 local function refusal_of(entries, batch)
   if batch ~= '' and call('HGET', batch_key(batch), 'sealed') ~= '0' then return {'batch', batch} end
   local seen = {}
@@ -291,7 +291,8 @@ local function refusal_of(entries, batch)
     local held = seen[entry.id]
     if not held then
       held = entry
-      if call('EXISTS', task_key(entry.id)) == 1 then
+      entry.fresh = call('EXISTS', task_key(entry.id), hash_key(entry.id) .. ':ttl') == 0
+      if not entry.fresh then
         held = read(call('HGET', task_key(entry.id), 'alias') or entry.id, {'fixed'}) or entry
       end
       seen[entry.id] = held
