@@ -7,9 +7,6 @@
 -- include: urgent
 -- include: status
 -- include: lanes
--- include: lines
--- include: ending
--- include: barriers
 -- include: choosing
 local worker, limit, idle = ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
 local every, tenant_limit = tonumber(ARGV[7]), tonumber(ARGV[8])

@@ -1,8 +1,6 @@
 -- ending: the end of a job, from wherever it was.
 local closing = {}
 
-local function barriers_key(tenant) return NAMES.root .. 'barriers:' .. tenant end
-local function waiting_name(task) return task.tenant .. SEPARATOR .. task.key end
 
 local function count_in_batch(batch, done, failed)
   local key = batch_key(batch)

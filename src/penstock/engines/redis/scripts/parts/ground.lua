@@ -1,4 +1,4 @@
--- ground: what every script stands on. KEYS as keys.py orders them; ARGV[1] names, packed; ARGV[2] now in seconds;
+-- ground: what every script stands on. KEYS as names.py orders them; ARGV[1] names, packed; ARGV[2] now in seconds;
 -- ARGV[3] now as ISO 8601. Times stay the texts they came as: Lua would print them with fourteen digits.
 local call = redis.call
 local PLACES = {'counts', 'jobs', 'done', 'failed', 'running', 'due', 'waiting', 'tenants', 'lanes', 'ages', 'turns',
@@ -19,6 +19,8 @@ local function task_key(id) return NAMES.root .. 'task:' .. id end
 local function hash_key(id) return NAMES.root .. 'job:' .. id end
 local function held_key(worker) return NAMES.root .. 'held:' .. worker end
 local function processing_key(worker) return (string.gsub(NAMES.processing, '%%s', (string.gsub(worker, '%%', '%%%%')))) end
+local function barriers_key(tenant) return NAMES.root .. 'barriers:' .. tenant end
+local function waiting_name(task) return task.tenant .. SEPARATOR .. task.key end
 local function batch_key(batch) return NAMES.root .. 'batch:' .. batch end
 
 -- What never changes about a task is one field of its hash, so that writing and reading it is cheap; what is as it
