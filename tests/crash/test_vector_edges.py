@@ -167,6 +167,7 @@ def test_a_rebuild_leaves_the_new_points_alone(papers: VectorPapers) -> None:
     papers.assert_in_step(["cats.md"])
 
 
+@campaign  # a parked job waits for half a minute
 def test_a_server_that_is_killed_holds_documents_up_and_loses_none(plant: Plant, tmp_path: Path) -> None:
     """While it is down jobs wait without spending a retry; when it is back everything is found."""
     with a_qdrant(tmp_path / "qdrant") as qdrant:
