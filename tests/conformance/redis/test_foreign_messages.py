@@ -42,8 +42,10 @@ async def test_a_message_waits_in_its_list_until_it_is_claimed(ports: RedisPorts
     for number in range(1, 6):
         bare.call("LPUSH", QUEUE, message(number))
 
+    assert (await ports.desk.counts()).ready == 5
     taken = [lease.job_id for lease in await ports.queue.claim(W1, 2)]
 
+    assert (await ports.desk.counts()).ready == 3
     assert taken == [id_of(1), id_of(2)]
     assert bare.call("LRANGE", QUEUE, 0, -1) == [message(5), message(4), message(3)]
     assert bare.call("LINDEX", QUEUE, -1) == message(3)

@@ -18,6 +18,7 @@ from penstock.model.states import ENDED, State
 from penstock.ports.codec import decode_payload
 from penstock.ports.desk import Counts, Wanted
 
+READY, PAUSED, EVERYTHING = 0, 3, 2
 PAGE = 1_000
 """Jobs one call looks at in a listing that wants only some of them."""
 SEPARATOR = "\x1f"
@@ -59,10 +60,11 @@ class RedisDesk:
         return await self.find(JobId(job_id.decode())) if job_id else None
 
     async def counts(self) -> Counts:
-        """How many jobs are in which state."""
-        held, *numbers = await self._access.run("counts")
+        """How many jobs are in which state; messages nobody has adopted yet count as ready."""
+        held, strangers, *numbers = await self._access.run("counts")
         if held:
             numbers[:5] = await self._count_held()
+        numbers[PAUSED if held == EVERYTHING else READY] += strangers
         names = ("ready", "delayed", "waiting", "paused", "suspects", "leased", "done", "failed")
         return Counts(**dict(zip(names, numbers, strict=True)))
 

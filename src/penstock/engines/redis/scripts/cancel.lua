@@ -1,4 +1,4 @@
--- cancel: end waiting jobs, tell running ones. Returns for each 1, 0 if it had ended; nil instead of all if one is unknown.
+-- cancel: end waiting jobs, tell running ones. Returns {'', 1 each or 0 where it had ended}, or {an id nobody knows}.
 -- ARGV[4] ids, packed.
 -- include: ground
 -- include: urgent

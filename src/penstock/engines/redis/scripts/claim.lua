@@ -102,7 +102,7 @@ else
     local head = look(lane, limit)
     if head.barrier then
       head.taken = true
-      call('LREM', ticket_list(head), -1, head.element)
+      if call('LREM', ticket_list(head), -1, head.element) == 0 then count('stale', 1) end
     else
       lane.head = nil
     end

@@ -1,5 +1,5 @@
--- lost: attempts nobody runs any more: their worker is dead, or their lease ran out. Changes only what belongs to no job:
--- strangers' messages of dead workers go back, workers long dead are forgotten.
+-- lost: attempts nobody runs any more: their worker is dead, or their lease ran out. Changes only what belongs to no
+-- job: strangers' messages of dead workers go back, workers long dead are forgotten.
 -- Returns {attempts: died, then ATTEMPT; workers: id, process, beat; the earliest end of a lease or ''}.
 -- ARGV[4] silent since before then is dead; ARGV[5] gone for certain, packed; ARGV[6] 1: only those;
 -- ARGV[7] forget workers silent since before then.
@@ -35,7 +35,8 @@ end
 local workers = {}
 local known = call('ZRANGE', K.workers, 0, -1, 'WITHSCORES')
 for at = 1, #known, 2 do
-  workers[#workers + 1] = {known[at], call('HGET', NAMES.root .. 'worker:' .. known[at], 'process') or '', known[at + 1]}
+  local process = call('HGET', NAMES.root .. 'worker:' .. known[at], 'process')
+  workers[#workers + 1] = {known[at], process or '', known[at + 1]}
 end
 local nearest = call('ZRANGE', K.running, 0, 0, 'WITHSCORES')
 write_counts()

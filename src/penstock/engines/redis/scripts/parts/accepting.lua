@@ -208,7 +208,8 @@ local function replace(id, task, entry)
     element = element_of(id, task.seq, task.created_us, entry.tail)
   end
   change(id, task, 'op', entry.op, 'payload', entry.payload, 'priority', tostring(priority), 'updated_at', NOW,
-    'due', entry.due, 'max_retries', entry.max_retries, 'body', entry.body, 'retry_count', '0', 'parked_since', '', 'delete_first', both and '1' or '0', 'element', element)
+    'due', entry.due, 'max_retries', entry.max_retries, 'body', entry.body, 'retry_count', '0', 'parked_since', '',
+    'delete_first', both and '1' or '0', 'element', element)
   if entry.due ~= '' then
     call('ZADD', K.due, entry.due, id)
     ring()
@@ -224,6 +225,7 @@ local function replace(id, task, entry)
       count('delayed', -1)
       make_ready(id, task)
     elseif task.place == 'ready' and list ~= home_of(task) then
+      count('stale', 1)
       push(id, task)
     end
   end

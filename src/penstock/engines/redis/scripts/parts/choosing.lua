@@ -72,7 +72,10 @@ local function head_of(lane, element)
   local id = ticket_of(element)
   if not id then return {element = element, list = lane.list, stranger = true} end
   local task = fetch(id)
-  if not task or task.place ~= 'ready' or ticket_list(task) ~= lane.list then return nil end
+  if not task or task.place ~= 'ready' or ticket_list(task) ~= lane.list then
+    count('stale', -1)
+    return nil
+  end
   local pause = pause_of(task)
   if pause then
     set_aside(task, pause)

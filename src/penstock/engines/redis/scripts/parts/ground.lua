@@ -18,7 +18,9 @@ local MICROS = string.format('%.0f', tonumber(NOW) * 1000000)
 local function task_key(id) return NAMES.root .. 'task:' .. id end
 local function hash_key(id) return NAMES.root .. 'job:' .. id end
 local function held_key(worker) return NAMES.root .. 'held:' .. worker end
-local function processing_key(worker) return (string.gsub(NAMES.processing, '%%s', (string.gsub(worker, '%%', '%%%%')))) end
+local function processing_key(worker)
+  return (string.gsub(NAMES.processing, '%%s', (string.gsub(worker, '%%', '%%%%'))))
+end
 local function barriers_key(tenant) return NAMES.root .. 'barriers:' .. tenant end
 local function waiting_name(task) return task.tenant .. SEPARATOR .. task.key end
 local function batch_key(batch) return NAMES.root .. 'batch:' .. batch end

@@ -118,6 +118,7 @@ end
 -- Out of wherever it waits; its ticket, if it has one, is passed over when its turn comes.
 local function withdraw(id, task)
   count(task.place, -1)
+  if task.place == 'ready' then count('stale', 1) end
   if task.due ~= '' then call('ZREM', K.due, id) end
   if task.place == 'suspect' then
     call('ZREM', K.suspects, string.format('%016d:', tonumber(task.seq)) .. id)

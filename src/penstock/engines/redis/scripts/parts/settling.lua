@@ -1,6 +1,7 @@
 -- settling: what becomes of a leased job when its attempt has ended.
 local WATCHED = {'fixed', 'place', 'token', 'worker', 'until', 'followed', 'batches', 'foreign', 'aliased',
-  'started_at', 'retry_count', 'crashes', 'cancel', 'op', 'delete_first', 'element', 'priority', 'due', 'settled', 'code'}
+  'started_at', 'retry_count', 'crashes', 'cancel', 'op', 'delete_first', 'element', 'priority', 'due', 'settled',
+  'code'}
 local WATCHED_DONE = {'fixed', 'place', 'token', 'worker', 'followed', 'batches', 'foreign', 'aliased', 'started_at',
   'retry_count', 'element', 'settled', 'code'}
 local function watch(id, place) return read(id, place == 'done' and WATCHED_DONE or WATCHED) end

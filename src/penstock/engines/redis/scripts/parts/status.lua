@@ -19,8 +19,8 @@ end
 
 -- The end of a job: shown, and from now on it expires.
 local function show_end(id, task, status, message, family)
-  show(id, task, 'status', status, 'completed_at', status == 'done' and STAMP or '', 'duration_seconds', duration_of(task),
-    'error', message, 'error_type', family, 'retry_count', task.retry_count)
+  show(id, task, 'status', status, 'completed_at', status == 'done' and STAMP or '',
+    'duration_seconds', duration_of(task), 'error', message, 'error_type', family, 'retry_count', task.retry_count)
   lasts(id)
   if task.aliased ~= '' then
     for _, alias in ipairs(call('SMEMBERS', NAMES.root .. 'aliases:' .. id)) do lasts(alias) end
