@@ -152,8 +152,8 @@ async def _scores(question: str, sentences: Sequence[Sentence], reader: Reader |
     try:
         async with asyncio.timeout(SECONDS_MAX):
             asked, *others = await reader.read([question, *(each.read for each in sentences)])
-    except Unavailable:
-        # The search said already that there are no vectors now; words still tell a good deal.
+    except (Unavailable, TimeoutError):
+        # No vectors now (the search said so already), or too late; words still tell a good deal.
         return by_words
     return [score + _cosine(asked, other) for score, other in zip(by_words, others, strict=True)]
 

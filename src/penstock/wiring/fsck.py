@@ -8,7 +8,8 @@ go on meanwhile.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 from penstock.engines.disk import DiskBlobs
@@ -49,12 +50,22 @@ class Audit:
         found = await self._store.auditor.disagreements(limit=self._limit, deep=deep)
         async with open_projection(self._settings, self._store.manifest) as projection:
             found += [] if projection is None else await projection.flaws(limit=self._limit)
-        found += [each async for each in self._missing(deep=deep)]
-        found += [each async for each in self._unused()]
+        found += await self._some(self._missing(deep=deep))
+        found += await self._some(self._unused())
         left = await asyncio.to_thread(abandoned, self._folder / "unfinished")
         if left:
             told = f"{left} half-written files of writers that are gone"
             found.append(Disagreement(flaw=Flaw.UNFINISHED_FILES, about=str(left), sentence=told))
+        return found
+
+    async def _some(self, flaws: AsyncGenerator[Disagreement, None]) -> list[Disagreement]:
+        """As many as are asked for."""
+        found: list[Disagreement] = []
+        async with aclosing(flaws):
+            async for each in flaws:
+                found.append(each)
+                if len(found) >= self._limit:
+                    break
         return found
 
     async def mend(self, flaws: Sequence[Disagreement]) -> list[bool]:
@@ -80,7 +91,7 @@ class Audit:
             case _:
                 return False
 
-    async def _missing(self, *, deep: bool) -> AsyncIterator[Disagreement]:
+    async def _missing(self, *, deep: bool) -> AsyncGenerator[Disagreement, None]:
         after = ""
         while needs := await self._store.auditor.needed(after=after, limit=PAGE):
             after = needs[-1].blob
@@ -99,7 +110,7 @@ class Audit:
             return Flaw.BLOB_DAMAGED if broken.code == "ERR_BLOB_DAMAGED" else Flaw.BLOB_MISSING
         return None
 
-    async def _unused(self) -> AsyncIterator[Disagreement]:
+    async def _unused(self) -> AsyncGenerator[Disagreement, None]:
         portion: list[BlobHash] = []
         async for blob in self._blobs.all():
             portion.append(blob.hash)
@@ -155,10 +166,13 @@ class Audit:
         document = await self._document(document_id)
         if document is None:
             return True
-        names = {each.id: each.name for each in await self._store.catalogue.collections(LOCAL_WORKSPACE)}
+        collections = await self._store.catalogue.collections(LOCAL_WORKSPACE)
+        name = next((each.name for each in collections if each.id == document.collection), None)
+        if name is None:
+            return True  # its collection was deleted meanwhile, and it with it
         order = Order(
             tenant=document.tenant,
-            collection=names[document.collection],
+            collection=name,
             priority=MEND_PRIORITY,
             options=Options(rebuild=True),
             max_retries=self._settings.worker.max_retries,
