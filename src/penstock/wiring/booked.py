@@ -28,12 +28,15 @@ from penstock.work.booked import BookedQueue
 from penstock.work.booked_desk import BookedDesk
 from penstock.work.crew import Trade
 from penstock.work.pace import jittered_around
+from penstock.work.reaper import Reaper
 from penstock.work.relay import Comparer
 
 log = logging.getLogger("penstock.booked")
 T = TypeVar("T")
 DECLARED_SECONDS = 10.0
 """How long a collection made elsewhere may go unnoticed by those who read messages."""
+SWEEPS_RARER = 10
+"""Known workers are looked at every interval; all keys are walked through so many times more rarely."""
 
 
 class BookedStore:
@@ -133,12 +136,18 @@ async def open_booked(settings: Settings, book: SqliteStore) -> AsyncIterator[Bo
         yield BookedStore(book, engine, reading)
 
 
-async def trades_of(store: object) -> tuple[Trade, ...]:
+async def trades_of(settings: Settings, store: object) -> tuple[Trade, ...]:
     """What a worker of such a store runs beside its jobs."""
     if not isinstance(store, BookedStore):
         return ()
     await store.reading.begin(store)
-    return store.queue.relay, store.comparer(), store.reading
+    given = settings.reaper
+    reaper = Reaper(
+        store.engine.reaper(count=given.scan_count),
+        interval=SWEEPS_RARER * given.interval,
+        between=given.base_delay,
+    )
+    return store.queue.relay, store.comparer(), store.reading, reaper
 
 
 def names_of(settings: Settings) -> Names:

@@ -204,7 +204,7 @@ async def _in_step(settings: Settings, store: Store) -> tuple[Trade, ...]:
         return ()
     from penstock.wiring.booked import trades_of
 
-    return await trades_of(store)
+    return await trades_of(settings, store)
 
 
 async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:

@@ -1,0 +1,36 @@
+"""The reaper's rounds: a pass ends when it says so, a store out of reach is tried again."""
+
+import asyncio
+
+import pytest
+
+from penstock.model.errors import Unavailable
+from penstock.work.reaper import Reaper
+
+
+class Pages:
+    """A sweep of three pages a pass; the first page of the second pass cannot be had."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.enough = asyncio.Event()
+
+    async def page(self) -> tuple[int, bool]:
+        self.asked += 1
+        if self.asked == 8:
+            self.enough.set()
+        if self.asked == 4:
+            raise Unavailable("away", code="ERR_STORE_UNAVAILABLE")
+        return self.asked % 2, self.asked % 3 == 0
+
+
+async def test_passes_go_on_and_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    """What went back is logged once a pass, and trouble ends the pass, not the reaper."""
+    pages = Pages()
+    reaper = asyncio.create_task(Reaper(pages, interval=0.001, between=0.001).run())
+    async with asyncio.timeout(10):
+        await pages.enough.wait()
+    reaper.cancel()
+
+    told = [record.getMessage() for record in caplog.records]
+    assert told[:2] == ["2 jobs of workers nobody knows went back to their queues", "cannot sweep: away"]
