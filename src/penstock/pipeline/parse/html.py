@@ -44,7 +44,7 @@ _NESTING = re.compile(
     re.IGNORECASE,
 )
 _XHTML = re.compile(r"\s*<\?xml\s|.{0,2000}?<html\s[^>]{0,1000}?\bxmlns\s*=", re.IGNORECASE | re.DOTALL)
-_EMPTY = re.compile(r"<([A-Za-z][\w:.-]*+)((?:[^<>\"'/]++|/(?!>)|\"[^\"<]*+\"|'[^'<]*+')*+)/>")
+_EMPTY = re.compile(r"<([A-Za-z][\w:.-]*)((?![\w:.-])(?:[^<>\"'/]|/(?!>)|\"[^\"<]*\"|'[^'<]*')*)/>")
 _VOID = frozenset(
     {
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
