@@ -174,7 +174,7 @@ def test_supervisor_killed_while_it_hands_back(plant: Plant, after: bool) -> Non
     """A supervisor that dies while it hands back a dead child's job counts that death once, or leaves it."""
     job = plant.submit([a_note(script("die 1"))])[0].job_id
 
-    assert plant.doomed(Doom(edge="leave", after=after), "supervisor").wait() == KILLED
+    assert plant.doomed(Doom(edge="rescue", after=after), "supervisor").wait() == KILLED
 
     assert plant.job(job)["crashes"] == int(after)
     restart_and_end_well(plant, [job])
