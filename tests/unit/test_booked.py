@@ -5,7 +5,9 @@ Both sides are real stores here; the engine is a second database, because the bo
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -293,3 +295,22 @@ async def test_a_death_that_was_not_followed_is_found_by_comparing(pair: Pair) -
 
     assert there.state is State.FAILED
     assert await pair.state(job.id) is State.FAILED
+
+
+async def test_a_row_nobody_can_read_ends_and_holds_nobody_up(pair: Pair) -> None:
+    """Written by hand into the book: it fails with its code, and the others are told."""
+    bad, good = a_job(), a_job()
+    await pair.book.ledger.submit([bad, good])
+    await pair.book.ledger.sent(await pair.book.ledger.messages())
+    with closing(sqlite3.connect(pair.book.path, isolation_level=None)) as db:
+        db.execute(
+            "UPDATE unified_queue SET payload_json = ? WHERE queue_id = ?", ('{"file_path": 7}', bad.id)
+        )
+
+    assert await pair.compare() == 1
+
+    found = await pair.book.desk.find(bad.id)
+    assert found is not None
+    assert found.error is not None
+    assert (found.state, found.error.code) == (State.FAILED, "ERR_PAYLOAD_INVALID")
+    assert (await claim_one(pair.queue)).job_id == good.id

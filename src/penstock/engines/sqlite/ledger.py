@@ -15,6 +15,7 @@ from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.rows import leases_of
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, iso_or_none, seconds_or_none
+from penstock.model.errors import ErrorReport, Refused
 from penstock.model.fingerprints import idempotency_key
 from penstock.model.jobs import (
     BatchId,
@@ -101,11 +102,22 @@ class SqliteLedger:
         """Entries that have not ended, a page at a time."""
         asked = (after or "", limit)
         rows = await self._store.look(lambda db: db.execute(sql("ledger_unfinished"), asked).fetchall())
-        return [Message(0, _entered(row)) for row in rows]
+        found: list[Message] = []
+        for row in rows:
+            try:
+                found.append(Message(0, _entered(row)))
+            except Refused as refused:
+                await self._refuse(row[0], refused.report())
+        return found
 
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended entries older than that."""
         return await self._queue.prune(done_before=done_before, failed_before=failed_before, limit=limit)
+
+    async def _refuse(self, job_id: str, error: ErrorReport) -> None:
+        """End an entry somebody wrote by hand that no worker could read."""
+        where = {"id": job_id, "code": error.code, "message": error.message, "now": iso(self._clock.now())}
+        await self._store.change(lambda db: db.execute(sql("ledger_refuse"), where))
 
     def _begin(self, db: sqlite3.Connection, worker: WorkerId, leases: Sequence[Lease]) -> Begun:
         rows = self._rows(db, leases)
