@@ -100,7 +100,7 @@ imports: dev ## check that imports point down
 	$(BIN)/lint-imports
 
 pytest: dev ## run the tests (ARGS=... adds arguments)
-	$(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/pytest -n 3 --dist loadgroup $(ARGS)
 
 crash: dev ## the long crash campaign
 	$(BIN)/pytest -m crash_full tests/crash tests/journey $(ARGS)
