@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
-import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -110,11 +108,6 @@ class Yard:
         self.until(f"{job} ends", lambda: self.hash(job).get("status") in ("done", "failed"))
         return self.hash(job)
 
-    def generation(self) -> int:
-        """The one that answers, as plain sqlite3 sees it."""
-        with closing(sqlite3.connect(self.program.data / "penstock.db")) as db:
-            return int(db.execute("SELECT generation FROM collections WHERE name = ?", (RAG,)).fetchone()[0])
-
     def found(self, words: str) -> set[str]:
         hits = self.program.json("search", words, "--config", "penstock.yaml")["hits"]
         return {hit["label"].partition(",")[0] for hit in hits}
@@ -173,18 +166,6 @@ def test_what_cannot_be_read_is_a_dead_letter_and_the_worker_goes_on(yard: Yard,
 
     assert letter["message"] == spoilt
     assert letter["reason"]
-
-
-def test_a_message_may_have_the_collection_built_anew(yard: Yard) -> None:
-    """The old index answers until the new one is whole, and everything is found in that."""
-    before = yard.generation()
-    message = yard.message("anew.txt", "Bicycles are parked behind the house.", 9)
-
-    told = yard.ended(yard.push({**message, "options": {"reindex": True}}))
-
-    assert told["status"] == "done"
-    yard.until("the new generation answers", lambda: yard.generation() != before)
-    assert {"anew.txt", "handbook.txt"} <= yard.found("bicycles notice period")
 
 
 def test_our_own_submit_is_seen_by_a_bare_client(yard: Yard) -> None:
