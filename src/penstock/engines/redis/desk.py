@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from penstock.engines.redis import submitting
@@ -12,11 +11,11 @@ from penstock.engines.redis.rows import batch_of, job_of, worker_of
 from penstock.model.batches import Batch
 from penstock.model.errors import Refused
 from penstock.model.ids import new_job_id
-from penstock.model.jobs import BatchId, Job, JobId, NewJob, Receipt
+from penstock.model.jobs import BatchId, Job, JobId, Receipt
 from penstock.model.standing import COUNT_MAX, Pause, PauseScope, Standing, WorkerSeen
-from penstock.model.states import ENDED, State
-from penstock.ports.codec import decode_payload
+from penstock.model.states import State
 from penstock.ports.desk import Counts, Wanted
+from penstock.ports.replaying import replayed
 
 READY, PAUSED, EVERYTHING = 0, 3, 2
 PAGE = 1_000
@@ -120,7 +119,7 @@ class RedisDesk:
         if not job_ids:
             return []
         now = self._clock.now()
-        again = [_again(await self._known(job_id)) for job_id in job_ids]
+        again = [replayed(await self._known(job_id)) for job_id in job_ids]
         entries = submitting.entries_of(again, self._rules, now)
         receipts = submitting.receipts_of(await self._access.run("submit", "", packed(entries), now=now))
         self._access.ring()
@@ -191,34 +190,6 @@ class RedisBatches:
 
     def _key(self, batch: BatchId) -> str:
         return f"{self._access.names.root}batch:{batch}"
-
-
-def _again(job: Job) -> NewJob:
-    if job.state not in ENDED:
-        raise Refused(f"job {job.id} has not ended yet", code="ERR_JOB_UNFINISHED")
-    return NewJob(
-        tenant=job.tenant,
-        collection=job.collection,
-        payload=decode_payload(job.item_type, job.payload_json),
-        op=job.op,
-        priority=job.priority,
-        document_id=job.document_id,
-        max_retries=job.max_retries,
-        branch=job.branch,
-        metadata=_metadata_of(job),
-        delete_first=job.delete_first,
-        replay_of=job.id,
-    )
-
-
-def _metadata_of(job: Job) -> dict[str, object]:
-    try:
-        found = json.loads(job.metadata_json)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise Refused(f"the metadata of job {job.id} is not a JSON object", code="ERR_METADATA_INVALID")
-    return found
 
 
 def _pause_of(name: str, told: str) -> Pause:

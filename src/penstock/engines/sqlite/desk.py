@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 
@@ -15,11 +14,11 @@ from penstock.engines.sqlite.times import iso, seconds
 from penstock.model.batches import Batch
 from penstock.model.errors import Refused
 from penstock.model.ids import new_job_id
-from penstock.model.jobs import BatchId, Job, JobId, NewJob, Receipt
+from penstock.model.jobs import BatchId, Job, JobId, Receipt
 from penstock.model.standing import COUNT_MAX, Pause, PauseScope, Standing, WorkerSeen
-from penstock.model.states import ENDED, State
-from penstock.ports.codec import decode_payload
+from penstock.model.states import State
 from penstock.ports.desk import Counts, Wanted
+from penstock.ports.replaying import replayed
 
 
 class SqliteDesk:
@@ -77,7 +76,7 @@ class SqliteDesk:
 
         def work(db: sqlite3.Connection) -> list[Receipt]:
             self._store.announce()
-            again = [_again(_known(db, job_id)) for job_id in job_ids]
+            again = [replayed(_known(db, job_id)) for job_id in job_ids]
             entries = submitting.entries_of(again, self._rules)
             return accept(db, entries, self._clock.now(), booked=self._store.booked)
 
@@ -178,34 +177,6 @@ def _known(db: sqlite3.Connection, job_id: JobId) -> Job:
     if job is None:
         raise Refused(f"there is no job {job_id}", code="ERR_JOB_UNKNOWN")
     return job
-
-
-def _again(job: Job) -> NewJob:
-    if job.state not in ENDED:
-        raise Refused(f"job {job.id} has not ended yet", code="ERR_JOB_UNFINISHED")
-    return NewJob(
-        tenant=job.tenant,
-        collection=job.collection,
-        payload=decode_payload(job.item_type, job.payload_json),
-        op=job.op,
-        priority=job.priority,
-        document_id=job.document_id,
-        max_retries=job.max_retries,
-        branch=job.branch,
-        metadata=_metadata_of(job),
-        delete_first=job.delete_first,
-        replay_of=job.id,
-    )
-
-
-def _metadata_of(job: Job) -> dict[str, object]:
-    try:
-        found = json.loads(job.metadata_json)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise Refused(f"the metadata of job {job.id} is not a JSON object", code="ERR_METADATA_INVALID")
-    return found
 
 
 def _pauses(db: sqlite3.Connection) -> list[Pause]:
