@@ -5,8 +5,8 @@ and everyone is answered after the commit. The way not taken, a connection per c
 each.
 
 A group is on disk before it is answered, unless all its work can be lost in a power cut without harm: a beat,
-an idle worker's claim. Such a group is committed for every process to see, and reaches the disk with the next
-one that counts; see docs/decisions/0009.
+an idle worker's claim. The disk is waited for after the commit, when others may write again; see
+docs/decisions/0009 and 0016.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -31,6 +32,8 @@ GROUP_MAX = 512
 WAITING_MAX = 100_000
 FULL = 2
 """SQLite's number for synchronous=FULL."""
+sync_log: Callable[[int], None] = os.fdatasync if hasattr(os, "fdatasync") else os.fsync
+"""Brings a file to disk; macOS has only the slower way."""
 
 
 @dataclass(slots=True, eq=False)
@@ -66,11 +69,16 @@ class Writer:
         path: str,
         committing: Callable[[], None],
         committed: Callable[[], None],
+        sync: Callable[[int], None] | None = None,
     ) -> None:
         self._db = db
         self._full = db.execute("PRAGMA synchronous").fetchone()[0] == FULL
-        self._syncs = self._full
-        """Whether the next commit waits for the disk."""
+        if self._full:
+            db.execute("PRAGMA synchronous = NORMAL")  # the log is synced here, once the turn is given up
+        self._sync = sync or sync_log
+        self._log: int | None = None
+        self._doubtful = False
+        """The log failed to reach the disk: only a copy of all of it counts."""
         self._turnstile = turnstile
         self._path = path
         self._committing = committing
@@ -127,8 +135,11 @@ class Writer:
         try:
             while group := self._next_group():
                 self._commit(group)
+                self._reach_disk(group)
                 self._answer(group)
         finally:
+            if self._log is not None:
+                os.close(self._log)
             self._db.close()
             self._turnstile.close()
 
@@ -155,7 +166,6 @@ class Writer:
         """False if one request spoilt the transaction for the others; it has its error, they have none."""
         self._turnstile.enter()
         try:
-            self._wait_for_disk(any(request.durable for request in group))
             self._db.execute("BEGIN IMMEDIATE")
             careful = len(group) > 1 and any(request.isolated for request in group)
             for request in group:
@@ -173,11 +183,39 @@ class Writer:
             self._turnstile.leave()
         return True
 
-    def _wait_for_disk(self, wanted: bool) -> None:
-        """Whether the commit to come is synced; a database set to less than full never changes."""
-        if self._full and wanted != self._syncs:
-            self._db.execute(f"PRAGMA synchronous = {'FULL' if wanted else 'NORMAL'}")
-            self._syncs = wanted
+    def _reach_disk(self, group: list[_Request[Any]]) -> None:
+        """Sync the log; whoever is committed but perhaps not on disk is told so."""
+        counting = [request for request in group if request.durable and request.error is None]
+        if not self._full or not counting:
+            return
+        try:
+            if self._log is None:
+                self._log = os.open(f"{self._path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+            if not self._doubtful:
+                self._sync(self._log)
+        except OSError as error:
+            log.warning("the log of %s could not be synced: %s", self._path, error)
+            self._doubtful = True
+        if self._doubtful:
+            self._doubtful = not self._copied()
+        if self._doubtful:
+            for request in counting:
+                request.error = Unavailable(
+                    f"what was written to {self._path} may not have reached the disk; look at its health",
+                    code="ERR_STORE_UNAVAILABLE",
+                )
+
+    def _copied(self) -> bool:
+        """Is all of the log in the database file, and that on disk?
+
+        After a failed sync the kernel forgets what it could not write, and the next sync succeeds for
+        nothing. The copy reads the log's pages again and syncs another file.
+        """
+        try:
+            busy, pages, copied = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.Error:
+            return False
+        return not busy and pages == copied
 
     def _run_one(self, request: _Request[Any], *, savepoint: bool) -> bool:
         """Run one caller's work; False if it failed and left changes that cannot be undone by themselves."""
