@@ -12,7 +12,6 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterable
 from enum import Enum, auto
-from typing import Any, Literal
 
 from penstock.model.errors import ErrorReport, Exhausted, Fault, Unavailable, report_of
 from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
@@ -93,7 +92,8 @@ class Worker:
         self._busy = asyncio.Event()
         """Set while something runs; may stay so a moment longer."""
         self._stopping = asyncio.Event()
-        self._stopped: asyncio.Task[Literal[True]] | None = None
+        self._nap: asyncio.Timeout | None = None
+        """Around the wait for news, so that a stop can end it."""
         self._grace = pace.grace
         self._failure: Exception | None = None
         self.ticked = clock.steady()
@@ -120,6 +120,8 @@ class Worker:
             self._grace = grace
         self._stopping.set()
         self._room.set()
+        if self._nap is not None and not self._nap.expired():
+            self._nap.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
         """Fetch and run until stopped, then drain."""
@@ -130,8 +132,6 @@ class Worker:
         finally:
             await self._drain()
             watch.cancel()
-            if self._stopped is not None:
-                self._stopped.cancel()
             handed_back = await self._queue.leave(self.id)
             log.info("worker left, %d jobs handed back", handed_back, extra={"worker_id": self.id})
         if self._failure is not None:
@@ -230,17 +230,17 @@ class Worker:
             self.ticked = self._clock.steady()
 
     async def _arrives(self) -> bool:
-        """Did something arrive within the idle time?"""
-        arrival = asyncio.create_task(self._queue.arrival(self._pace.idle))
-        if self._stopped is None:
-            self._stopped = asyncio.create_task(self._stopping.wait())
-        either: set[asyncio.Task[Any]] = {arrival, self._stopped}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if arrival.done():
-            return arrival.result()  # a store out of reach is told here
-        arrival.cancel()
-        await asyncio.gather(arrival, return_exceptions=True)
-        return False
+        """Did something arrive within the idle time? Waited for on this very task: each hop takes time."""
+        try:
+            async with asyncio.timeout(None) as nap:
+                self._nap = nap
+                return await self._queue.arrival(self._pace.idle)  # a store out of reach is told here
+        except TimeoutError:
+            if not nap.expired():
+                raise
+            return False  # stopped
+        finally:
+            self._nap = None
 
     async def _rest(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
