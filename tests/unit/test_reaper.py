@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from penstock.model.errors import Unavailable
+from penstock.ports.telemetry import Silent
 from penstock.work.reaper import Reaper
 
 
@@ -24,13 +25,24 @@ class Pages:
         return self.asked % 2, self.asked % 3 == 0
 
 
+class Counting(Silent):
+    """Adds up what went back."""
+
+    moved = 0
+
+    def reaped(self, messages: int) -> None:
+        self.moved += messages
+
+
 async def test_passes_go_on_and_are_told(caplog: pytest.LogCaptureFixture) -> None:
-    """What went back is logged once a pass, and trouble ends the pass, not the reaper."""
-    pages = Pages()
-    reaper = asyncio.create_task(Reaper(pages, interval=0.001, between=0.001).run())
+    """What went back is counted and logged once a pass; trouble ends the pass, not the reaper."""
+    pages, counting = Pages(), Counting()
+    sweeping = Reaper(pages, interval=0.001, between=0.001, telemetry=counting)
+    reaper = asyncio.create_task(sweeping.run())
     async with asyncio.timeout(10):
         await pages.enough.wait()
     reaper.cancel()
 
     told = [record.getMessage() for record in caplog.records]
     assert told[:2] == ["2 jobs of workers nobody knows went back to their queues", "cannot sweep: away"]
+    assert counting.moved >= 3

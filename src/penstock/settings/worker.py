@@ -72,7 +72,9 @@ class Worker:
         NAME, "rag:ingest:queue:dead-letter", "Redis list of the jobs that failed."
     )
     brpoplpush_timeout: float = documented(
-        SPAN, "1s", "Longest wait for a job on empty queues before looking again."
+        SPAN,
+        "1s",
+        "Longest wait for news of a job; after five such waits in a row the queue is asked all the same.",
     )
     poll_interval: float = setting(
         SPAN, "250ms", "Time between two looks for rows other programs wrote by SQL."

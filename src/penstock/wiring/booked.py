@@ -22,6 +22,7 @@ from penstock.model.jobs import JobId, NewJob
 from penstock.model.messages import Refusal
 from penstock.model.priorities import ranks_of
 from penstock.ports.database import Transaction
+from penstock.ports.telemetry import Telemetry
 from penstock.settings import Settings
 from penstock.wiring.redis import open_redis
 from penstock.work.booked import BookedQueue
@@ -136,7 +137,7 @@ async def open_booked(settings: Settings, book: SqliteStore) -> AsyncIterator[Bo
         yield BookedStore(book, engine, reading)
 
 
-async def trades_of(settings: Settings, store: object) -> tuple[Trade, ...]:
+async def trades_of(settings: Settings, store: object, telemetry: Telemetry) -> tuple[Trade, ...]:
     """What a worker of such a store runs beside its jobs."""
     if not isinstance(store, BookedStore):
         return ()
@@ -146,6 +147,7 @@ async def trades_of(settings: Settings, store: object) -> tuple[Trade, ...]:
         store.engine.reaper(count=given.scan_count),
         interval=SWEEPS_RARER * given.interval,
         between=given.base_delay,
+        telemetry=telemetry,
     )
     return store.queue.relay, store.comparer(), store.reading, reaper
 

@@ -31,6 +31,8 @@ from penstock.work.worker import Worker
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 """What tells a process to end."""
+STUCK_TURNS = 1.5
+"""An idle loop turns once in `worker.brpoplpush_timeout`; one and a half of it is no turn at all."""
 LAST_WORDS_SECONDS = 3.0
 """How long a child that was told to end at once may take to hand its jobs back."""
 
@@ -176,7 +178,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
         _on_signals(told)
         watch = asyncio.create_task(_end_with_parent(parent_gone, worker))
         try:
-            every = (teller, *trades, *await _in_step(settings, store))
+            every = (teller, *trades, *await _in_step(settings, store, teller))
             await run_crew(worker, store.queue, store, clock, pace, every, teller)
         finally:
             watch.cancel()
@@ -198,13 +200,13 @@ async def _equipped(
         yield plant.handlers, plant.trades, breakers
 
 
-async def _in_step(settings: Settings, store: Store) -> tuple[Trade, ...]:
+async def _in_step(settings: Settings, store: Store, telemetry: Telemetry) -> tuple[Trade, ...]:
     """What keeps the database and a queue outside it in step."""
     if settings.queue.scheme == "database":
         return ()
     from penstock.wiring.booked import trades_of
 
-    return await trades_of(settings, store)
+    return await trades_of(settings, store, telemetry)
 
 
 async def _end_with_parent(parent_gone: asyncio.Event, worker: Worker) -> None:
@@ -269,6 +271,8 @@ def pace_of(settings: Settings) -> Pace:
     return Pace(
         beat=worker.heartbeat_interval,
         dead_after=worker.heartbeat_ttl,
+        idle=worker.brpoplpush_timeout,
+        stuck_after=max(Pace().stuck_after, STUCK_TURNS * worker.brpoplpush_timeout),
         look_after=min(1.0, worker.heartbeat_interval),
         rescue=settings.reaper.interval,
         grace=worker.grace,

@@ -8,6 +8,7 @@ import random
 from typing import Protocol
 
 from penstock.model.errors import Fault
+from penstock.ports.telemetry import SILENT, Telemetry
 from penstock.work.pace import jittered_around
 
 log = logging.getLogger("penstock.reaper")
@@ -24,11 +25,14 @@ class Sweep(Protocol):
 class Reaper:
     """Known workers are rescued from promptly by others; this finds what is left of unknown ones."""
 
-    def __init__(self, sweep: Sweep, *, interval: float, between: float) -> None:
+    def __init__(
+        self, sweep: Sweep, *, interval: float, between: float, telemetry: Telemetry = SILENT
+    ) -> None:
         """Rests `interval` seconds after a pass, `between` after a page of it."""
         self._sweep = sweep
         self._interval = interval
         self._between = between
+        self._telemetry = telemetry
 
     async def run(self) -> None:
         """Pass after pass."""
@@ -47,6 +51,8 @@ class Reaper:
         while True:
             some, over = await self._sweep.page()
             moved += some
+            if some:
+                self._telemetry.reaped(some)
             if over:
                 return moved
             await asyncio.sleep(self._between * random.uniform(0.5, 1.5))  # noqa: S311  # spread, no secret
