@@ -15,7 +15,7 @@ SHELL := /bin/sh
 # Python reads and writes UTF-8 whatever the caller's locale is.
 export PYTHONUTF8 := 1
 
-.PHONY: help install dev run test lint format format-check types imports pytest crash sweep promtool bench bench-ingest bench-retrieval lock clean
+.PHONY: help install dev run test lint format format-check types imports pytest crash sweep promtool bench bench-redis bench-ingest bench-retrieval lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -117,6 +117,9 @@ promtool: dev ## let Prometheus' own promtool judge the metrics of a real worker
 
 bench: .venv-bench/stamp-bench ## measure the queue beside its peers
 	.venv-bench/bin/python -m bench.queue $(ARGS)
+
+bench-redis: .venv-bench/stamp-bench ## measure the queue on Redis beside its peers
+	.venv-bench/bin/python -m bench.redis --write docs/explanation/redis-performance.md $(ARGS)
 
 bench-ingest: .venv-bench/stamp-bench ## measure ingesting beside its bare work and its peers
 	.venv-bench/bin/python -m bench.ingest --write docs/explanation/ingest-performance.md $(ARGS)

@@ -8,21 +8,11 @@ import platform
 import sqlite3
 import sys
 import time
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from bench.queue import measures, peers
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One target, what was measured, and whether it holds."""
-
-    what: str
-    measured: str
-    target: str
-    holds: bool
+from bench.verdicts import Verdict, at_least, at_most, table, told
 
 
 def main() -> int:
@@ -51,9 +41,7 @@ def main() -> int:
     take("idle", measures.idle(20 / small))
     verdicts = judge(found, rates)
     print()
-    for verdict in verdicts:
-        word = "ok  " if verdict.holds else "MISS"
-        print(f"{word} {verdict.what}: {verdict.measured} (target {verdict.target})")
+    print("\n".join(told(verdicts)))
     if options.write:
         options.write.write_text(page(found, verdicts, time.monotonic() - begin), encoding="utf-8")
     return 0 if all(verdict.holds for verdict in verdicts) else 1
@@ -90,16 +78,6 @@ def judge(found: dict[str, dict[str, float]], rates: dict[str, dict[str, float]]
     ]
 
 
-def at_least(what: str, value: float, target: float) -> Verdict:
-    """A ratio that must not be smaller."""
-    return Verdict(what, f"{value:.2f}x", f"at least {target:g}x", value >= target)
-
-
-def at_most(what: str, value: float, target: float, unit: str) -> Verdict:
-    """A number that must not be larger."""
-    return Verdict(what, f"{value:.2f}{unit}", f"at most {target:.4g}{unit}", value <= target)
-
-
 def page(found: dict[str, dict[str, float]], verdicts: list[Verdict], seconds: float) -> str:
     """The page of results."""
     names = ("huey", "litequeue", "persist-queue", "msgspec")
@@ -122,9 +100,7 @@ def page(found: dict[str, dict[str, float]], verdicts: list[Verdict], seconds: f
         "",
         "## Targets",
         "",
-        "| what | measured | target | holds |",
-        "|---|---|---|---|",
-        *(f"| {v.what} | {v.measured} | {v.target} | {'yes' if v.holds else 'no'} |" for v in verdicts),
+        *table(verdicts),
         "",
         "## Numbers",
         "",

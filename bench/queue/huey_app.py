@@ -6,7 +6,7 @@ import os
 
 from huey import SqliteHuey
 
-from bench.queue.jobs import noop
+from bench.queue.marks import noop
 
 huey = SqliteHuey("bench", filename=os.environ["BENCH_STORE"], results=False)
 

@@ -21,7 +21,7 @@ from bench.queue.harness import (
     rate,
     scratch,
 )
-from bench.queue.jobs import STAMP
+from bench.queue.marks import STAMP
 
 PEER_REPEATS = 1
 """Peers are slow: with the same backlog as ours one run of each takes longer than all of ours."""

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from bench.queue.jobs import noop
+from bench.queue.marks import noop
 
 PEERS = ("huey", "litequeue", "persist-queue")
 ONE_CONSUMER = ("persist-queue",)

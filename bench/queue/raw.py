@@ -88,7 +88,7 @@ def synced_write(db: sqlite3.Connection) -> float:
 
 def bare_worker(folder: Path, batch: int) -> None:
     """A bare batched loop: settle what ran and claim the next in one commit, run it, again."""
-    from bench.queue.jobs import noop
+    from bench.queue.marks import noop
 
     db = opened(folder)
     held: list[tuple[str, int]] = []

@@ -1,0 +1,1 @@
+"""The Redis queue's benchmark: `python -m bench.redis`."""

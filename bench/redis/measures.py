@@ -1,0 +1,172 @@
+"""What is measured of each contender: plain numbers, on a server with nothing else in it."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.queue.harness import drain_rate, percentile, processes, python, scratch
+from bench.queue.marks import STAMP
+from bench.redis.drive import contender
+from tests.support.servers.bare import Bare
+from tests.support.servers.redis import Redis, a_redis
+
+PEERS = ("arq", "celery", "dramatiq", "huey", "rq", "saq", "streaq", "taskiq")
+WARM_SECONDS = 4.0
+"""So long a worker may take to start."""
+SLOW_SECONDS = 30.0
+"""A job that is still under way when its worker is killed."""
+
+
+class Place(NamedTuple):
+    """A server of its own and a folder for marks and logs."""
+
+    redis: Redis
+    folder: Path
+
+    @property
+    def words(self) -> list[str]:
+        """What a command is begun with, so that it finds both."""
+        url = f"redis://127.0.0.1:{self.redis.server.port}/0"
+        store, mark = self.folder / "peer.db", self.folder / "mark"
+        return ["env", f"BENCH_REDIS={url}", f"BENCH_STORE={store}", f"BENCH_MARK={mark}"]
+
+    def drive(self, name: str, what: str, *numbers: float) -> float:
+        """Let the contender's producer do it; what it measured."""
+        argv = [*self.words, *python("bench.redis.drive", name, what, *map(str, numbers))]
+        out = subprocess.run(
+            argv, env={**os.environ, "PYTHONPATH": os.getcwd()}, capture_output=True, text=True
+        )
+        if out.returncode:
+            raise RuntimeError(f"{name} {what}: {out.stderr[-2000:]}")
+        return float(out.stdout.split()[-1])
+
+    def worker(self, name: str, **more: int) -> list[str]:
+        """How its worker is started here."""
+        extra = [f"BENCH_{key.upper()}={value}" for key, value in more.items()]
+        argv = subprocess.run(
+            [*self.words, *python("bench.redis.drive", name, "argv")],
+            env={**os.environ, "PYTHONPATH": os.getcwd()},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        return [*self.words, *extra, *argv]
+
+    def commands(self) -> int:
+        """How many commands the server has been sent; what scripts call does not count."""
+        with self.redis.bare() as bare:
+            lines = bare.call("INFO", "commandstats").decode().splitlines()
+        calls = {line.partition(":")[0]: int(line.partition("calls=")[2].split(",")[0]) for line in lines[1:]}
+        return sum(calls.values())
+
+    def stamps(self) -> list[tuple[int, int]]:
+        """Sent and begun, of each stamped job; the first of a producer only connects."""
+        data = (self.folder / "mark").read_bytes()
+        return [(sent, began) for sent, began in struct.iter_unpack(STAMP.format, data) if sent]
+
+
+@contextmanager
+def place() -> Iterator[Place]:
+    """A server with append-only persistence, synced every second."""
+    with scratch() as folder, a_redis(folder / "redis") as redis:
+        (folder / "mark").touch()
+        yield Place(redis, folder)
+
+
+def jobs_of(name: str, share: int) -> int:
+    """How many it drains in a few seconds."""
+    return max(100, int(contender(name).JOBS) // share)
+
+
+def rates(name: str, share: int, *, drains: tuple[int, ...] = (1, 2)) -> dict[str, float]:
+    """Jobs a second: single submits, submits of many, drains with one worker process and with two."""
+    count, many = jobs_of(name, share), hasattr(contender(name), "bulk")
+    found: dict[str, float] = {}
+    for workers in drains:
+        with place() as here:
+            if workers == 1 or not many:
+                single = min(count, 10_000)
+                found["submit"] = here.drive(name, "submit", single)
+            if workers == 2 and many:
+                found["bulk"] = here.drive(name, "bulk", count)
+            elif count > single and many:
+                here.drive(name, "bulk", count - single)
+            rate = drain_rate(here.worker(name), count, workers, here.folder)
+            found[f"drain x{workers}"] = rate
+    return found
+
+
+def pickup(name: str, per_second: float, seconds: float) -> dict[str, float]:
+    """Milliseconds from just before a submit in another process to the job's start."""
+    with place() as here, processes(here.worker(name), 1, here.folder):
+        time.sleep(WARM_SECONDS)
+        here.drive(name, "pace", per_second, seconds)
+        time.sleep(1.0)
+        waits = [(began - sent) / 1e6 for sent, began in here.stamps()]
+    return _waits(waits, int(per_second * seconds))
+
+
+def foreign_pickup(lists: int, per_second: float, seconds: float) -> dict[str, float]:
+    """The same for a bare LPUSH to one of many watched lists, in turn."""
+    with place() as here, processes(here.worker("ours", lists=lists), 1, here.folder):
+        time.sleep(WARM_SECONDS)
+        count = int(per_second * seconds)
+        with Bare(here.redis.server) as bare:
+            begin = time.monotonic()
+            for number in range(count):
+                time.sleep(max(0.0, begin + number / per_second - time.monotonic()))
+                path = f"/stamp/{number}/{time.monotonic_ns()}"
+                bare.call("LPUSH", f"rag:ingest:queue:watched_{number % lists}", path)
+        time.sleep(1.0)
+        waits = [(began - sent) / 1e6 for sent, began in here.stamps()]
+    return _waits(waits, count)
+
+
+def _waits(waits: list[float], count: int) -> dict[str, float]:
+    if len(waits) < count * 0.98:
+        raise RuntimeError(f"{len(waits)} of {count} jobs ran")
+    return {"p50": percentile(waits, 0.5), "p99": percentile(waits, 0.99), "max": max(waits)}
+
+
+def idle(name: str, seconds: float) -> float:
+    """Commands a second an idle worker sends."""
+    with place() as here, processes(here.worker(name), 1, here.folder):
+        time.sleep(2 * WARM_SECONDS)
+        before, begin = here.commands(), time.monotonic()
+        time.sleep(seconds)
+        sent = here.commands() - before - 1  # the first question counts itself
+        return max(0, sent) / (time.monotonic() - begin)
+
+
+def recovery(name: str, limit: float) -> float | None:
+    """Seconds from `kill -9` in the middle of a job until that job runs again; None if it did not."""
+    with place() as here:
+        argv = here.worker(name)
+        with processes(argv, 1, here.folder):
+            here.drive(name, "slow", SLOW_SECONDS)
+            deadline = time.monotonic() + 60.0
+            while not here.stamps() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            time.sleep(2.0)
+        killed, before = time.monotonic(), len(here.stamps())
+        with processes(argv, 1, here.folder):
+            while time.monotonic() < killed + limit:
+                if len(here.stamps()) > before:
+                    return time.monotonic() - killed
+                time.sleep(0.05)
+    return None
+
+
+def together(measure: str, names: tuple[str, ...], seconds: float) -> dict[str, float | None]:
+    """Something that mostly waits, of all at once, each on its own server."""
+    work = {"idle": idle, "recovery": recovery}[measure]
+    with ThreadPoolExecutor(len(names)) as pool:
+        return dict(zip(names, pool.map(lambda name: work(name, seconds), names), strict=True))
