@@ -154,7 +154,7 @@ def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float) -> 
         f" {foreign['foreign p50']:.2f} ms (p50), {foreign['foreign p99']:.2f} ms (p99).",
         "",
         "*Submit of many* is a library's own call for it; where there is none, its single submits count.",
-        "*Runs again*: a worker is killed with `kill -9` in the middle of a job and another is started at once;"
+        "*Runs again*: a worker is killed with `kill -9` in the middle of a job, another is started at once;"
         " *not seen* means not within 90 s.",
         "*Booked* is the whole program: each job is also a row of the database, written before Redis hears of"
         " it, and has no target: no peer promises anything of the kind.",
