@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "ERR_JOB_ID_TAKEN": "The job id belongs to another job.",
     "ERR_JOB_UNKNOWN": "There is no job with this id.",
     "ERR_JOB_UNFINISHED": "The job has not ended yet.",
+    "ERR_LETTER_UNKNOWN": "There is no dead letter with this id.",
     "ERR_BATCH_UNKNOWN": "There is no batch with this id.",
     "ERR_BULK_TOO_LARGE": "More jobs were submitted in one call than the limit.",
     "ERR_HANDLER_MISSING": "No handler is registered for this item type and operation.",
@@ -128,6 +129,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_JOB_UNKNOWN": (
         "List them: penstock queue list.",
         "Give the whole id; a job that ended long ago is forgotten.",
+    ),
+    "ERR_LETTER_UNKNOWN": (
+        "List them: penstock dlq list.",
+        "A failed job whose letter is gone runs again by: penstock queue retry JOB.",
     ),
     "ERR_JOB_ID_TAKEN": ("Draw another id and submit again.",),
     "ERR_HANDLER_MISSING": ("Start a worker that knows this item type, then retry the job.",),

@@ -21,6 +21,7 @@ COMMANDS = {
     "search": "penstock.doors.cli.search",
     "ask": "penstock.doors.cli.ask",
     "queue": "penstock.doors.cli.queue",
+    "dlq": "penstock.doors.cli.dlq",
     "worker": "penstock.doors.cli.worker",
     "run": "penstock.doors.cli.run",
     "doctor": "penstock.doors.cli.doctor",

@@ -11,7 +11,7 @@ from penstock.engines.redis.access import Access
 from penstock.engines.redis.names import Inbox, packed
 from penstock.engines.redis.submitting import entry_of
 from penstock.model.errors import Refused
-from penstock.model.jobs import NewJob
+from penstock.model.jobs import PRIORITY_NAMES, NewJob
 from penstock.model.messages import Refusal, refusal_of
 from penstock.model.records import error_type, stamp
 
@@ -30,10 +30,19 @@ async def adopt(
     """Adopt what a claim moved to the worker's processing list; how many were still there."""
     now = access.clock.now()
     inboxes = {inbox.name.encode(): inbox for inbox in access.names.inboxes}
-    packets = [_packet(access, element, inboxes[origin], translate, now) for element, origin, _ in strangers]
+    packets = [
+        _packet(access, element, inboxes.get(origin) or _unknown(access, origin), translate, now)
+        for element, origin, _ in strangers
+    ]
     # The bytes go beside the packets: what is no text cannot be packed as one.
     elements = [element for element, _, _ in strangers]
     return int(await access.run("adopt", worker, packed(packets), *elements, now=now))
+
+
+def _unknown(access: Access, origin: bytes) -> Inbox:
+    """A list another process watches, for a collection we have not heard of yet."""
+    name = origin.decode(errors="surrogateescape")
+    return Inbox(name=name, rank=PRIORITY_NAMES["normal"], tenant=access.names.home)
 
 
 def _packet(
@@ -44,20 +53,21 @@ def _packet(
         try:
             return ("", "", "", "", entry_of(found, access.rules, now))
         except Refused as refused:
-            return _refused(element, refusal_of(refused, found.id), now)
-    return _refused(element, found, now)
+            return _refused(element, inbox, refusal_of(refused, found.id), now)
+    return _refused(element, inbox, found, now)
 
 
-def _refused(element: bytes, refusal: Refusal, now: float) -> tuple[object, ...]:
+def _refused(element: bytes, inbox: Inbox, refusal: Refusal, now: float) -> tuple[object, ...]:
     report = refusal.report()
-    letter = letter_of(element, code=report.code, reason=report.message, now=now)
+    letter = letter_of(element, code=report.code, reason=report.message, now=now, origin=inbox.name)
     return (letter.decode(), refusal.job_id or "", error_type(report), report.message, ())
 
 
-def letter_of(element: bytes, *, code: str, reason: str, now: float) -> bytes:
-    """A dead letter: the exact bytes as text, or in base64 where they are none, and why it is here."""
+def letter_of(element: bytes, *, code: str, reason: str, now: float, origin: str) -> bytes:
+    """A dead letter: the exact bytes as text, or in base64 where they are none, why it is here, whence."""
     try:
         told = {"message": element.decode()}
     except UnicodeDecodeError:
         told = {"message_base64": base64.b64encode(element).decode()}
-    return msgspec.json.encode({**told, "reason": reason, "code": code, "failed_at": stamp(now)})
+    why = {"reason": reason, "code": code, "failed_at": stamp(now), "origin_queue": origin}
+    return msgspec.json.encode({**told, **why})

@@ -24,6 +24,9 @@ from penstock.model.rules import cancelled
 DOCUMENTED_EXPIRY_SECONDS = 604_800
 """Seven days after its end a job's hash is gone."""
 
+DEAD_LETTER = "rag:ingest:queue:dead-letter"
+"""The documented list of dead letters."""
+
 CALLED_OFF = ("ERR_CANCELLED", "ERR_SUPERSEDED")
 """Ends that scripts give jobs by themselves."""
 
@@ -78,7 +81,7 @@ class Names:
     processing: str = "jobqueue:worker:%s:processing"
     heartbeat: str = "worker:hb:%s"
     completed: str = "rag:ingest:completed"
-    dead_letter: str = "rag:ingest:queue:dead-letter"
+    dead_letter: str = DEAD_LETTER
     completed_max: int = 1_000
 
     @property
@@ -105,6 +108,10 @@ class Names:
     def heartbeat_of(self, worker: str) -> str:
         """The key that says that a worker is alive."""
         return self.heartbeat.replace("%s", worker)
+
+    def replayed(self, name: str) -> str:
+        """The key that remembers what came of a dead letter, by its id or by its job's."""
+        return f"{self.root}replayed:{name}"
 
     def keys(self) -> list[str]:
         """What every script gets as KEYS."""

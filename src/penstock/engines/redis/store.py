@@ -11,6 +11,7 @@ from penstock.engines.redis.adopting import Translate
 from penstock.engines.redis.client import Client, connect
 from penstock.engines.redis.desk import RedisBatches, RedisDesk
 from penstock.engines.redis.dialling import Limits, Server
+from penstock.engines.redis.letters import RedisMailbox
 from penstock.engines.redis.measuring import RedisMeter
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.queue import RedisQueue
@@ -33,6 +34,10 @@ class RedisPorts:
     def reaper(self, *, count: int = 100) -> RedisReaper:
         """What sweeps the lists of workers nobody knows, so many keys a page."""
         return RedisReaper(self.access, count=count)
+
+    def mailbox(self) -> RedisMailbox:
+        """The lists of dead letters."""
+        return RedisMailbox(self.access)
 
     def meter(self, book: Meter) -> RedisMeter:
         """What counts the messages that wait, beside a book that knows which jobs came in."""

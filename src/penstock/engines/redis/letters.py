@@ -1,0 +1,72 @@
+"""The lists of dead letters: the configured one, and the documented one beside it where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from penstock.engines.redis.access import Access
+from penstock.engines.redis.names import DEAD_LETTER
+from penstock.model.letters import Letter, letter_in
+from penstock.model.records import stamp
+
+PAGE = 200
+PORTION = 1_000
+"""Letters one script removes."""
+
+
+class RedisMailbox:
+    """Implements the mailbox port."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._lists = tuple(dict.fromkeys((access.names.dead_letter, DEAD_LETTER)))
+
+    async def walk(self) -> AsyncIterator[Letter]:
+        """List by list; letters that come meanwhile push others further on, so some are met twice."""
+        for name in self._lists:
+            seen: set[bytes] = set()
+            at = 0
+            while page := await self._access.client.call("LRANGE", name, at, at + PAGE - 1, again=True):
+                at += len(page)
+                for sealed in page:
+                    if sealed not in seen:
+                        seen.add(sealed)
+                        yield letter_in(sealed, name)
+
+    async def send_back(self, letter: Letter) -> bool:
+        """Put its message into the list it came by and remove it, in one."""
+        names = self._access.names
+        known = {inbox.name for inbox in names.inboxes}
+        to = letter.origin if letter.origin in known else names.queue
+        went = await self._access.run("letter_back", *_place_of(letter), "", to, letter.message)
+        self._access.ring()
+        return bool(went)
+
+    async def settle(self, letter: Letter, new: str) -> None:
+        """Remove it, remember its job; a crash before leaves a letter whose next replay finds that job."""
+        await self._access.run("letter_settle", *_place_of(letter), new)
+
+    async def outcome(self, name: str) -> str | None:
+        """Which job came of a letter that was replayed, by its id or by its job's."""
+        told = await self._access.client.call("GET", self._access.names.replayed(name), again=True)
+        return None if told is None else str(told.decode())
+
+    async def count(self, before: float) -> int:
+        """How many there are from before that time; one that does not say is old."""
+        return sum([_is_from_before(letter, before) async for letter in self.walk()])
+
+    async def purge(self, before: float) -> int:
+        """From the old end of each list, a portion a script."""
+        removed = 0
+        for name in self._lists:
+            while gone := await self._access.run("letters_purge", name, stamp(before) or "", PORTION):
+                removed += int(gone)
+        return removed
+
+
+def _place_of(letter: Letter) -> tuple[str, bytes, str, str]:
+    return letter.lies_in or DEAD_LETTER, letter.sealed, letter.id, letter.job_id or ""
+
+
+def _is_from_before(letter: Letter, before: float) -> bool:
+    return letter.failed_at is None or letter.failed_at < before

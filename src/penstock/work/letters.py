@@ -1,0 +1,96 @@
+"""Letters where every failed job is one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from penstock.model.errors import Refused
+from penstock.model.jobs import Job, JobId
+from penstock.model.letters import Letter, Replay
+from penstock.model.states import ENDED, State
+from penstock.ports.desk import Desk, Wanted
+from penstock.ports.queue import Queue
+
+PAGE = 500
+MEANT = frozenset({"ERR_CANCELLED", "ERR_SUPERSEDED"})
+"""Ends somebody wanted: running such a job again could bring back what was deleted."""
+NEVER = 0.0
+
+
+class JobLetters:
+    """Implements the letters port over a desk."""
+
+    def __init__(self, queue: Queue, desk: Desk) -> None:
+        self._queue = queue
+        self._desk = desk
+        self._again: dict[JobId, JobId] | None = None
+        """Which job ran again as which; looked up once, when it is first asked for."""
+
+    async def walk(self, code: str | None = None) -> AsyncIterator[Letter]:
+        """Failed jobs; those that were called off only if their code is asked for."""
+        async for job in self._every(Wanted(state=State.FAILED, error_code=code)):
+            if code is not None or job.error is None or job.error.code not in MEANT:
+                yield letter_of(job)
+
+    async def replay(self, letter: Letter) -> Replay:
+        """Run the job again, unless it was."""
+        job = None if letter.job_id is None else await self._desk.find(letter.job_id)
+        if job is None:
+            raise Refused(f"there is no job {letter.job_id}", code="ERR_JOB_UNKNOWN")
+        return await self.replay_job(job, letter.id)
+
+    async def replay_job(self, job: Job, letter: str) -> Replay:
+        """The same for a job that is known."""
+        if job.state not in ENDED:
+            raise Refused(f"job {job.id} has not ended yet", code="ERR_JOB_UNFINISHED")
+        if job.state is not State.FAILED:
+            raise Refused(f"job {job.id} has not failed, it is {job.state}")
+        before = (await self._replays()).get(job.id)
+        if before is not None:
+            return Replay(letter=letter, job_id=job.id, new=before, how="before")
+        (receipt,) = await self._desk.replay([job.id])
+        if self._again is not None:
+            self._again[job.id] = receipt.job_id
+        return Replay(letter=letter, job_id=job.id, new=receipt.job_id, how=receipt.how.value)
+
+    async def replayed(self, name: str) -> Replay | None:
+        """A failed job stays a letter until it is pruned: there is nothing to remember."""
+        return None
+
+    async def count(self, before: float) -> int:
+        """Failed jobs, called off or not, as `purge` would remove them."""
+        return sum([job.updated_at < before async for job in self._every(Wanted(state=State.FAILED))])
+
+    async def purge(self, before: float) -> int:
+        """Remove them in portions, so that workers are never held up for long."""
+        removed = 0
+        while gone := await self._queue.prune(done_before=NEVER, failed_before=before):
+            removed += gone
+        return removed
+
+    async def _replays(self) -> dict[JobId, JobId]:
+        if self._again is None:
+            self._again = {
+                job.replay_of: job.id async for job in self._every(Wanted()) if job.replay_of is not None
+            }
+        return self._again
+
+    async def _every(self, wanted: Wanted) -> AsyncIterator[Job]:
+        page = await self._desk.jobs(replace(wanted, limit=PAGE))
+        while page:
+            for job in page:
+                yield job
+            page = await self._desk.jobs(replace(wanted, limit=PAGE, before=page[-1].id))
+
+
+def letter_of(job: Job) -> Letter:
+    """A failed job as a letter."""
+    return Letter(
+        id=job.id,
+        job_id=job.id,
+        message=job.payload_json.encode(errors="surrogateescape"),
+        code=None if job.error is None else job.error.code,
+        reason=None if job.error is None else job.error.message,
+        failed_at=job.finished_at or job.updated_at,
+    )
