@@ -15,7 +15,7 @@ SHELL := /bin/sh
 # Python reads and writes UTF-8 whatever the caller's locale is.
 export PYTHONUTF8 := 1
 
-.PHONY: help install dev run test lint format format-check types imports pytest crash sweep promtool bench bench-redis bench-ingest bench-retrieval lock clean
+.PHONY: help install dev run test lint format format-check types imports pytest crash chaos sweep promtool bench bench-redis bench-ingest bench-retrieval lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -104,6 +104,9 @@ pytest: dev ## run the tests (ARGS=... adds arguments)
 
 crash: dev ## the long crash campaign
 	$(BIN)/pytest -m crash_full tests/crash tests/journey $(ARGS)
+
+chaos: dev ## the long campaign against Redis: kills, freezes, lost replies, 100,000 jobs
+	$(BIN)/pytest -m chaos_full tests/chaos $(ARGS)
 
 sweep: dev ## property and contract tests with many more examples
 	PENSTOCK_SWEEP=1 $(BIN)/pytest -n 2 --dist loadgroup --timeout 1800 tests/property tests/contract $(ARGS)

@@ -9,8 +9,10 @@ L2  Messages come out in the order they were written; one that is read twice is 
 L3  An attempt at a job the book has never heard of, because another program gave it to the engine, enters it.
     `begin` opens an attempt with a token higher than all before, hands out the entry's payload as it is now,
     and tells which entries have ended and which must still wait for another of their subject.
-L4  An entry follows what the engine decided about a job whose worker is gone; one that has ended stays ended.
+L4  An entry follows what the engine decided about a job whose worker is gone; one that has ended stays ended,
+    and one that another attempt has begun since the engine decided stays with that attempt.
 L5  `unfinished` names every entry that has not ended, once, in pages.
+L6  `ends` tells how entries ended, as the engine would have been told.
 """
 
 from __future__ import annotations
@@ -84,6 +86,10 @@ class Ledger(Protocol):
 
     async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
         """End attempts; False where the token is no longer the entry's."""
+        ...
+
+    async def ends(self, job_ids: Sequence[JobId]) -> dict[JobId, Outcome]:
+        """How those of the entries ended that have (L6)."""
         ...
 
     async def progress(self, lease: Lease, progress: Progress) -> bool:

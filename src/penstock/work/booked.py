@@ -14,11 +14,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
-from penstock.model.errors import ErrorReport, Fault
+from penstock.model.errors import ErrorReport, Fault, Unavailable
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import DONE, RELEASE, Done, Outcome, Park
+from penstock.model.states import State
 from penstock.ports.desk import Desk
-from penstock.ports.ledger import Ledger, booked_id, told_again
+from penstock.ports.ledger import Begun, Ledger, booked_id, told_again
 from penstock.ports.queue import Queue
 from penstock.work.relay import Relay
 
@@ -46,6 +47,12 @@ class BookedQueue:
         """The engine's lease to each of ours."""
         self._more = False
         """A claim met jobs that are over: there may be others behind them."""
+        self._taken: list[Lease] = []
+        """What the engine handed out, before it is begun in the book."""
+        self._booked: dict[tuple[JobId, int], bool] = {}
+        """Ends the book has heard of and the engine has not: whether it took them."""
+        self._owed: list[tuple[Lease, Outcome]] = []
+        """Ends of attempts that never began here, not yet told to the engine."""
 
     @property
     def relay(self) -> Relay:
@@ -63,18 +70,39 @@ class BookedQueue:
 
     async def claim(self, worker: WorkerId, limit: int, *, idle: bool = True) -> list[Lease]:
         """Lease up to `limit` ready jobs."""
-        begun = await self._ledger.begin(worker, await self._engine.claim(worker, limit, idle=idle))
+        await self._pay()
+        self._taken += await self._engine.claim(worker, limit - len(self._taken), idle=idle)
+        begun = await self._ledger.begin(worker, self._taken)
+        self._taken = []
         self._theirs |= {_of(mine): theirs for theirs, mine in begun.held}
         held = [mine for _, mine in begun.held]
-        over: list[tuple[Lease, Outcome]] = [(lease, DONE) for lease in begun.ended]
-        early: list[tuple[Lease, Outcome]] = [(lease, _EARLY) for lease in begun.early]
-        if over or early:
-            await self._engine.settle(over + early)
-            self._more = True
+        try:
+            await self._drop(begun)
+            if begun.heirs:
+                await self._engine.submit([told_again(job) for job in begun.heirs])
+        except Fault as fault:
+            # What was begun is ours to run all the same; the rest is told by the next claim.
+            log.warning("the queue hears later of jobs that are over: %s", fault.message)
+            return held
         if begun.heirs:
-            await self._engine.submit([told_again(job) for job in begun.heirs])
             return held or await self.claim(worker, limit, idle=idle)
         return held
+
+    async def _drop(self, begun: Begun) -> None:
+        """Jobs that are over end in the engine as they ended in the book; what came too early waits."""
+        if not begun.ended and not begun.early:
+            return
+        self._more = True
+        ends = await self._ledger.ends([lease.job_id for lease in begun.ended])
+        self._owed += [(lease, ends.get(booked_id(lease.job_id), DONE)) for lease in begun.ended]
+        self._owed += [(lease, _EARLY) for lease in begun.early]
+        await self._pay()
+
+    async def _pay(self) -> None:
+        """Tell the engine of ends it has not heard of."""
+        if owed := self._owed:
+            await self._engine.settle(owed)
+            self._owed = self._owed[len(owed) :]
 
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases; one that either side no longer knows is lost, one that either cancelled is."""
@@ -87,12 +115,14 @@ class BookedQueue:
     async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
         """End attempts in the book, then in the engine.
 
-        An end the book refuses is another's to make: the engine gets the job back, and drops it when it finds
-        it over.
+        An end the book refuses is another's to make, or was made already: the engine is told how it ended,
+        and gets the job back if it has not. Settling again because the engine was away asks the book no more.
         """
-        kept = await self._ledger.settle(ends)
+        kept = await self._book(ends)
+        refused = [lease.job_id for (lease, _), booked in zip(ends, kept, strict=True) if not booked]
+        over = await self._ledger.ends(refused) if refused else {}
         told = [
-            (self._theirs[_of(lease)], outcome if booked else RELEASE)
+            (self._theirs[_of(lease)], outcome if booked else over.get(lease.job_id, RELEASE))
             for (lease, outcome), booked in zip(ends, kept, strict=True)
             if _of(lease) in self._theirs
         ]
@@ -106,6 +136,20 @@ class BookedQueue:
         await self._engine.settle(told)
         for lease, _ in ends:
             self._theirs.pop(_of(lease), None)
+            self._booked.pop(_of(lease), None)
+        return kept
+
+    async def _book(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
+        """Whether the book took each end, now or when it was asked before."""
+        unheard = [end for end in ends if _of(end[0]) not in self._booked]
+        taken = await self._ledger.settle(unheard) if unheard else []
+        for (lease, _), booked in zip(unheard, taken, strict=True):
+            self._booked[_of(lease)] = booked or self._booked.get(_of(lease), False)
+        counted: set[tuple[JobId, int]] = set()
+        kept = []
+        for lease, _ in ends:
+            kept.append(self._booked[_of(lease)] and _of(lease) not in counted)
+            counted.add(_of(lease))
         return kept
 
     async def progress(self, lease: Lease, progress: Progress) -> bool:
@@ -113,7 +157,12 @@ class BookedQueue:
         if not await self._ledger.progress(lease, progress):
             return False
         theirs = self._theirs.get(_of(lease))
-        return theirs is not None and await self._engine.progress(theirs, progress)
+        if theirs is None:
+            return False
+        try:
+            return await self._engine.progress(theirs, progress)
+        except Unavailable:
+            return True  # the book has it; work done is not thrown away because nobody may see how far it is
 
     async def beat(self, worker: WorkerId, *, concurrency: int) -> None:
         """Say that this worker process is alive and fetching."""
@@ -128,7 +177,8 @@ class BookedQueue:
         """Take back jobs of dead workers and run-out leases; the book follows."""
         rescued = await self._engine.rescue(certain=certain)
         found = [await self._desk.find(job_id) for job_id in rescued]
-        await self._ledger.follow([job for job in found if job is not None])
+        # One that is leased again has begun anew, and the book with it.
+        await self._ledger.follow([job for job in found if job is not None and job.state is not State.LEASED])
         return [booked_id(job_id) for job_id in rescued]
 
     async def promote(self) -> float | None:

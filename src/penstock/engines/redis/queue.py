@@ -8,6 +8,7 @@ import secrets
 import socket
 from collections.abc import Callable, Sequence
 from itertools import count
+from typing import Any
 
 from penstock.engines.redis import settling, submitting
 from penstock.engines.redis.access import Access
@@ -19,7 +20,7 @@ from penstock.engines.redis.rows import leases_of
 from penstock.engines.redis.settling import AGAIN, SETTLED
 from penstock.engines.redis.watching import Watch
 from penstock.engines.system.processes import identity
-from penstock.model.errors import ErrorReport
+from penstock.model.errors import ErrorReport, Fault
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
 from penstock.model.payloads import ItemType
@@ -47,6 +48,8 @@ class RedisQueue:
         self._rescuing = Rescuing(access)
         self._promoting = Promoting(access)
         self._requests = (f"{secrets.token_hex(8)}-{number}" for number in count())
+        self._unanswered: dict[str, str] = {}
+        """The request of each worker whose answer was lost."""
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
@@ -66,34 +69,45 @@ class RedisQueue:
         for _ in range(ROUNDS):
             if len(leases) >= limit:
                 break
-            found, strange = await self._claim(worker, limit - len(leases), idle=idle and not leases)
+            try:
+                found, strange = await self._claim(worker, limit - len(leases), idle=idle and not leases)
+            except Fault:
+                if not leases:
+                    raise
+                break  # what this claim has got is kept; the next one meets the fault
             leases += found
             if not strange or any(lease.alone for lease in found):
                 break
         return leases
 
     async def _claim(self, worker: WorkerId, limit: int, *, idle: bool) -> tuple[list[Lease], bool]:
-        now, rules = self._clock.now(), self._rules
-        ends = {kind.value: repr(now + rules.lease_for(kind)) for kind in ItemType}
-        alone, more, rows, strangers = await self._access.run(
-            "claim",
-            worker,
-            limit,
-            int(idle),
-            rules.longest_waiting_every,
-            rules.tenant_limit,
-            packed(ends),
-            next(self._requests),
-            now=now,
-        )
+        now = self._clock.now()
+        alone, more, rows, strangers = await self._asked(worker, limit, now, idle=idle)
         leased = leases_of(rows, worker, alone=bool(alone))
-        if leased.unfit:
-            await self._refuse(leased.unfit, now)
-        if strangers:
-            await adopt(self._access, worker, strangers, self._translate)
+        try:
+            if leased.unfit:
+                await self._refuse(leased.unfit, now)
+            if strangers:
+                await adopt(self._access, worker, strangers, self._translate)
+        except Fault:
+            if not leased.leases:
+                raise  # strangers stay under our name, and the next claim hands them to us again
+            return leased.leases, False
         if more or leased.unfit:
             self._access.ring()
         return leased.leases, bool(strangers)
+
+    async def _asked(self, worker: WorkerId, limit: int, now: float, *, idle: bool) -> Any:
+        """What the script says; a request whose answer was lost is made again by its name."""
+        rules = self._rules
+        ends = {kind.value: repr(now + rules.lease_for(kind)) for kind in ItemType}
+        request = self._unanswered.pop(worker, None) or next(self._requests)
+        told = (limit, int(idle), rules.longest_waiting_every, rules.tenant_limit, packed(ends), request)
+        try:
+            return await self._access.run("claim", worker, *told, now=now)
+        except BaseException:
+            self._unanswered[worker] = request
+            raise
 
     async def _refuse(self, unfit: Sequence[tuple[JobId, int, ErrorReport]], now: float) -> None:
         """Fail claimed jobs whose payload does not fit their type."""

@@ -30,7 +30,7 @@ from penstock.model.jobs import (
     TenantId,
     WorkerId,
 )
-from penstock.model.outcomes import Outcome
+from penstock.model.outcomes import DONE, Failed, Outcome
 from penstock.model.payloads import ItemType
 from penstock.model.states import ENDED, SQL_STATUS, State
 from penstock.ports.codec import decode_payload
@@ -78,6 +78,12 @@ class SqliteLedger:
     async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
         """End attempts; False where the token is no longer the entry's."""
         return await self._queue.settle(ends)
+
+    async def ends(self, job_ids: Sequence[JobId]) -> dict[JobId, Outcome]:
+        """How those of the entries ended that have."""
+        asked = json.dumps([booked_id(job_id) for job_id in job_ids])
+        rows = await self._store.look(lambda db: db.execute(sql("ledger_ends"), (asked,)).fetchall())
+        return {JobId(job_id): _end(*told) for job_id, *told in rows}
 
     async def progress(self, lease: Lease, progress: Progress) -> bool:
         """Keep how far a running job is; False where the token is no longer the entry's."""
@@ -212,6 +218,12 @@ def _entered(row: tuple[Any, ...]) -> NewJob:
     return _job_of(given)
 
 
+def _end(status: str, code: str | None, message: str | None) -> Outcome:
+    if status == SQL_STATUS[State.DONE]:
+        return DONE
+    return Failed(ErrorReport(code=code or "ERR_BROKEN", message=message or ""))
+
+
 def _decided(job: Job, stamp: str) -> dict[str, object]:
     over = job.state in ENDED
     return {
@@ -219,6 +231,7 @@ def _decided(job: Job, stamp: str) -> dict[str, object]:
         "status": SQL_STATUS[job.state if over else State.READY],
         "now": stamp,
         "finished": stamp if over else None,
+        "decided": iso(job.updated_at),
         "retry_count": job.retry_count,
         "crashes": job.crashes,
         "due": None if over else iso_or_none(job.run_at),

@@ -134,7 +134,7 @@ for at = left_over + 1, #strangers do
 end
 if #leases + #strangers > 0 then
   call('SET', answered, cmsgpack.pack({request = ARGV[10], ids = taken_ids, token = token, strangers = strangers,
-    alone = suspect and 1 or 0}), 'EX', 60)
+    alone = suspect and 1 or 0}), 'EX', 3600)
 end
 write_counts()
 return {suspect and 1 or 0, parked >= PARKED_MAX and 1 or 0, leases, strangers}

@@ -1,0 +1,100 @@
+"""Handlers of workers under chaos: each job's effect and its end are one guarded write, so it can be counted.
+
+The steps are those of the crash tests; only the effect differs: it goes to the database by a store of the
+process's own, which does not ask Redis, because what is under test is the way there.
+"""
+
+import asyncio
+import os
+from contextlib import AsyncExitStack
+
+from penstock.model.events import TaskStatusUpdated
+from penstock.model.outcomes import DONE
+from penstock.model.payloads import Content, ItemType
+from penstock.ports.database import Database, Transaction
+from penstock.settings import load
+from penstock.wiring.store import open_sqlite_store
+from penstock.work.handlers import Handlers, Run
+from tests.support.handlers_for_tests import STEPS, mark
+
+EFFECTS = "tests.chaos.effects:handlers"
+EFFECTS_ALONE = "tests.chaos.effects:silent"
+"""The same without steps and marks, for a hundred thousand jobs."""
+
+handlers, silent = Handlers(), Handlers()
+
+
+class Book:
+    """The database, opened when it is first needed and left to the end of the process."""
+
+    def __init__(self) -> None:
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+        self._database: Database | None = None
+
+    async def opened(self) -> Database:
+        async with self._opening:
+            if self._database is None:
+                settings = load(None, os.environ, {})
+                self._database = await self._stack.enter_async_context(open_sqlite_store(settings))
+            return self._database
+
+
+book = Book()
+
+
+@handlers.on(ItemType.CONTENT)
+async def follow_the_script(run: Run) -> None:
+    """Take the steps in order, and then effect."""
+    if not isinstance(run.payload, Content):
+        raise TypeError("a note was expected")
+    mark(run, "start")
+    try:
+        for step in run.payload.content.splitlines()[1:]:
+            word, *rest = step.split()
+            await STEPS[word](run, *rest)
+    except BaseException as end:
+        mark(run, type(end).__name__)
+        raise
+    await effect(run)
+    mark(run, "end")
+
+
+@handlers.on(ItemType.FILE)
+async def take_effect(run: Run) -> None:
+    """What was pushed by another program takes effect at once."""
+    mark(run, "start")
+    await effect(run)
+    mark(run, "end")
+
+
+@silent.on(ItemType.CONTENT)
+async def take_effect_silently(run: Run) -> None:
+    """No step, no mark."""
+    await _write(run)
+
+
+async def effect(run: Run) -> None:
+    """The effect and the end of the job in one transaction."""
+    mark(run, "finish")
+    await _write(run)
+
+
+async def _write(run: Run) -> None:
+    lease = run.lease
+    told = TaskStatusUpdated(
+        job_id=lease.job_id,
+        item_type=lease.item_type,
+        op=lease.op,
+        document_id="",
+        workspace_id="",
+        status="effect",
+        retry_count=lease.token,
+    )
+
+    def work(transaction: Transaction) -> None:
+        transaction.guard(lease)
+        transaction.append_event(lease.job_id, told)
+        transaction.settle([(lease, DONE)])
+
+    await (await book.opened()).write(work)
