@@ -1,4 +1,4 @@
-"""Vectors outside the database: clauses V1 to V7, on a real Qdrant server."""
+"""Vectors outside the database: clauses V1 to V8, on a real Qdrant server."""
 
 import asyncio
 import socket
@@ -161,6 +161,22 @@ async def test_a_space_that_vanished_is_made_again(
     await vectors.put(SPACE, [a_point(2)])
 
     assert await vectors.page(SPACE) == [2]
+
+
+async def test_a_space_that_was_dropped_is_gone_and_made_again(
+    vectors: QdrantVectors, qdrant_url: str, name: AHome
+) -> None:
+    """V8: by whoever puts next, also by one who had it before; dropping it twice changes nothing."""
+    other = at(qdrant_url, name)
+    await other.put(SPACE, [a_point(1)])
+
+    for _ in range(2):
+        await vectors.drop(SPACE)
+
+    assert await vectors.spaces() == []
+    await other.put(SPACE, [a_point(2)])
+    assert await vectors.page(SPACE) == [2]
+    await other.close()
 
 
 async def test_two_that_make_a_space_at_once_make_one(qdrant_url: str, name: AHome) -> None:

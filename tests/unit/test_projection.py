@@ -1,16 +1,20 @@
 """Points are made of the manifest, removed after it, and compared with it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from penstock.model.catalogue import DebtKind, VersionId
+from penstock.model.catalogue import Debt, DebtKind, StageId, StageKind, VersionId
 from penstock.model.diagnosis import Flaw
-from penstock.pipeline.projection import points_debt, purge_of, subject_of
+from penstock.model.jobs import WorkerId
+from penstock.model.outcomes import DONE
+from penstock.model.points import Found, Leg, Space
+from penstock.pipeline.projection import points_debt, purge_of, space_debt, space_of, subject_of
 from penstock.ports.database import Transaction
-from tests.support.cataloguing import declared, new_document, pay_purges, version_id, write_version
+from tests.support.cataloguing import blob_of, declared, new_document, pay_purges, version_id, write_version
+from tests.support.jobs import a_job
 from tests.support.outside import Outside, outside_on
 from tests.support.servers.qdrant import qdrant_url
 
@@ -25,6 +29,12 @@ async def outside(tmp_path: Path, qdrant_url: str) -> AsyncIterator[Outside]:
 
 async def points(outside: Outside) -> list[int]:
     return [chunk for space in await outside.vectors.spaces() for chunk in await outside.vectors.page(space)]
+
+
+def owed(space: Space) -> Debt:
+    """The debt of a space, as it is taken."""
+    debt = space_debt(space)
+    return Debt(id=1, kind=debt.kind, about=debt.about, details_json=debt.details_json, tries=1)
 
 
 async def test_what_a_late_attempt_put_is_taken_back(outside: Outside) -> None:
@@ -113,3 +123,83 @@ async def test_a_long_version_is_put_in_portions(outside: Outside) -> None:
 
     assert await outside.projection.coverage() == (600, 600)
     assert await outside.projection.flaws(limit=10) == []
+
+
+async def test_a_space_nothing_belongs_to_is_let_go(outside: Outside) -> None:
+    """It stays for as long as any version does, and is made again by the next one."""
+    document = await outside.ingest("/a.txt", "one fish")
+    assert await outside.projection.unneeded() == []
+    await outside.store.write(lambda tx: tx.documents.hide(document.id))
+    await outside.purge()
+
+    (space,) = await outside.projection.unneeded()
+    assert space_of(owed(space)) == space
+    assert await outside.projection.let_go(space)
+
+    assert await outside.vectors.spaces() == []
+    assert await outside.found("fish") == []
+    await outside.ingest("/b.txt", "two fish")
+    assert await outside.found("fish") == ["two fish"]
+
+
+async def test_who_came_while_a_space_was_let_go_has_all_its_points(outside: Outside) -> None:
+    """A version that was begun just then is waited for, and gets back what went with the space."""
+    await outside.ingest("/a.txt", "one fish")
+    (space,) = await outside.vectors.spaces()
+    await outside.vectors.drop(space)
+    await outside.store.queue.submit([a_job("/b.txt")])
+    (lease,) = await outside.store.queue.claim(WorkerId("w1"), 1)
+
+    def begin(tx: Transaction) -> tuple[VersionId, StageId]:
+        shelf = declared(tx)
+        document = tx.documents.admit(new_document(shelf.id, "/b.txt"))
+        stage = tx.stages.begin(lease, document.id, StageKind.INGEST)
+        return write_version(tx, document.id, shelf.generation, ["half", "done"]).id, stage
+
+    version, stage = await outside.store.write(begin)
+    assert not await outside.projection.let_go(space)
+
+    def publish(tx: Transaction) -> None:
+        tx.documents.publish(version, chunks=2)
+        tx.stages.finish(lease, stage)
+
+    await outside.store.write(publish)
+    await outside.store.queue.settle([(lease, DONE)])
+    assert await outside.projection.let_go(space)
+
+    assert len(await points(outside)) == 3
+    assert await outside.projection.flaws(limit=10) == []
+
+
+async def test_what_a_failed_document_left_unbuilt_keeps_no_space(outside: Outside) -> None:
+    """Nobody works on it: whoever tries it again makes the space anew."""
+    document = await outside.ingest("/a.txt", "one fish")
+
+    def build(tx: Transaction) -> None:
+        shelf = declared(tx)
+        other = tx.documents.admit(new_document(shelf.id, "/b.txt"))
+        tx.documents.begin(other.id, shelf.generation, blob_of("b"), 1)
+
+    await outside.store.write(build)
+    await outside.store.write(lambda tx: tx.documents.hide(document.id))
+    await outside.purge()
+
+    (space,) = await outside.projection.unneeded()
+    assert await outside.projection.let_go(space)
+
+
+async def test_a_question_under_way_outlives_its_space(outside: Outside) -> None:
+    """The last document and its space went between two looks: there is nothing to find, and no error."""
+    document = await outside.ingest("/a.txt", "one fish")
+    before = outside.vectors.nearest
+
+    async def gone(space: Space, legs: Sequence[Leg]) -> list[list[Found]]:
+        outside.vectors.nearest = before  # type: ignore[method-assign]
+        await outside.store.write(lambda tx: tx.documents.hide(document.id))
+        await outside.purge()
+        assert await outside.projection.let_go(space)
+        return await before(space, legs)
+
+    outside.vectors.nearest = gone  # type: ignore[method-assign]
+
+    assert await outside.found("fish") == []

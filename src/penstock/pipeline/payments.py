@@ -16,6 +16,7 @@ from penstock.model.catalogue import (
     DocumentId,
     DocumentState,
     GenerationId,
+    NewDebt,
     Source,
     content_identity,
 )
@@ -25,7 +26,7 @@ from penstock.model.jobs import JobId, NewJob
 from penstock.model.options import Options, Origin
 from penstock.model.payloads import Content, File, Library, Payload
 from penstock.pipeline.payer import Later
-from penstock.pipeline.projection import points_debt, subject_of
+from penstock.pipeline.projection import Projection, points_debt, space_debt, space_of, subject_of
 from penstock.pipeline.workshop import Workshop
 from penstock.ports.clock import Clock
 from penstock.ports.database import Transaction
@@ -56,11 +57,19 @@ class Payments:
     async def purge_points(self, debt: Debt) -> bool:
         """Remove the points whose chunks were purged, once they are; nothing where none are kept outside."""
         projection = self._shop.projection
-        if projection is not None:
-            if not await projection.is_purged(debt):
-                raise Later(PURGE_LOOK_SECONDS)
-            await projection.clear(subject_of(debt))
+        if projection is not None and not await self._purge_points(projection, debt):
+            raise Later(PURGE_LOOK_SECONDS)
         await self._paid(debt)
+        return True
+
+    async def _purge_points(self, projection: Projection, debt: Debt) -> bool:
+        if (space := space_of(debt)) is not None:
+            return await projection.let_go(space)
+        if not await projection.is_purged(debt):
+            return False
+        await projection.clear(subject_of(debt))
+        for unneeded in await projection.unneeded():
+            await self._shop.database.write(partial(_owe, debt=space_debt(unneeded)))
         return True
 
     async def free_blob(self, debt: Debt) -> bool:
@@ -173,6 +182,10 @@ class Payments:
 
     async def _paid(self, debt: Debt) -> None:
         await self._shop.database.write(lambda tx: tx.debts.paid(debt))
+
+
+def _owe(tx: Transaction, debt: NewDebt) -> None:
+    tx.debts.owe(debt)
 
 
 def _names(payload: Payload, document: Document) -> bool:

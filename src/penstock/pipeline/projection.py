@@ -5,6 +5,9 @@ So a reader, who checks every point against the database, sees a version whole o
 killed in between leaves points that nobody sees and that the next attempt puts again under the same numbers.
 Removing goes the other way: rows first, and what is owed is written with them; then the points whose rows are
 gone. A chunk's number is never used again, so such a point can never be needed, whoever is late or early.
+
+A space no version belongs to is dropped. A version may be begun just then, and its first points go with the
+space; so the drop is a debt too, and it is paid when a look after it finds nobody there, or all points.
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ SUBJECTS = {
     DebtKind.PURGE_GENERATION: SubjectKind.GENERATION,
 }
 """Whose points a purge leaves behind."""
+SPACE = "space"
+"""What stands before a space's name in a debt."""
 
 
 class Projection:
@@ -64,6 +69,21 @@ class Projection:
         """Remove the points that have no chunk any more, of a subject or of all; how many went."""
         return sum([await self._clear(space, subject) for space in await self._vectors.spaces()])
 
+    async def unneeded(self) -> list[Space]:
+        """Spaces no version belongs to."""
+        return [space for space in await self._vectors.spaces() if not await self._manifest.is_needed(space)]
+
+    async def let_go(self, space: Space) -> bool:
+        """Drop a space no version belongs to; False while it must be looked at again."""
+        if not await self._manifest.is_needed(space):
+            await self._vectors.drop(space)
+            return not await self._manifest.is_needed(space)
+        if await self._manifest.is_needed(space, building=True):
+            return False
+        async for each in self._lacking(space):
+            await self.mend(each)
+        return True
+
     async def flaws(self, *, limit: int) -> list[Disagreement]:
         """Where points and chunks disagree, either way; at most so many of a kind."""
         found = []
@@ -93,10 +113,12 @@ class Projection:
                 return False
         return True
 
-    async def _lacking(self) -> AsyncIterator[Disagreement]:
+    async def _lacking(self, space: Space | None = None) -> AsyncIterator[Disagreement]:
+        """Versions some points of which are not there, of one space or of all."""
         after = 0
         while listed := await self._manifest.current(after=after):
             after = listed[-1].version
+            listed = [each for each in listed if space in (None, each.space)]
             known = await self._known(listed)
             for each in listed:
                 count = sum(known.get(chunk) != each.version for chunk in each.chunks)
@@ -141,6 +163,17 @@ class Projection:
 def points_debt(purge: Debt) -> NewDebt:
     """What a purge owes outside the database."""
     return NewDebt(kind=DebtKind.PURGE_POINTS, about=f"{SUBJECTS[purge.kind]}:{purge.about}")
+
+
+def space_debt(space: Space) -> NewDebt:
+    """What is owed where no version belongs to a space."""
+    return NewDebt(kind=DebtKind.PURGE_POINTS, about=f"{SPACE}:{space.recipe}:{space.dimension}")
+
+
+def space_of(debt: Debt) -> Space | None:
+    """The space a debt is about; None where it is about points."""
+    kind, *named = debt.about.split(":")
+    return Space(recipe=named[0], dimension=int(named[1])) if kind == SPACE else None
 
 
 def subject_of(debt: Debt) -> Subject:

@@ -98,6 +98,10 @@ class Manifest(Protocol):
         """Which of these chunks are not there (N1)."""
         ...
 
+    async def is_needed(self, space: Space, *, building: bool = False) -> bool:
+        """Whether any version belongs there, or is being built there."""
+        ...
+
     async def is_owed(self, kind: DebtKind, about: str) -> bool:
         """Is such a debt still unpaid?"""
         ...

@@ -9,6 +9,7 @@ V5  Putting makes the space that is not there; asking one that is not there rais
 V6  A vector of another length than the space's, and a space of another shape, raise ERR_VECTORS_SHAPE.
 V7  What cannot be reached raises Unavailable within the deadline; what is half done then is finished by
      repeating the call.
+V8  `drop` leaves nothing of a space; dropping it again changes nothing, and putting makes it anew.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ class Vectors(Protocol):
 
     async def remove(self, space: Space, chunks: Sequence[int]) -> None:
         """Remove points by number (V3)."""
+        ...
+
+    async def drop(self, space: Space) -> None:
+        """Remove a space and all it holds (V8)."""
         ...
 
     async def close(self) -> None:

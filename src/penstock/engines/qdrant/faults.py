@@ -10,6 +10,7 @@ from penstock.model.errors import Broken, Fault, Refused, Unavailable
 
 WORDS_MAX = 300
 DOWN = "ERR_VECTORS_DOWN"
+MISSING = "ERR_VECTORS_MISSING"
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _SHAPE = re.compile(r"dimension|not existing vector name|wrong input: .*vector", re.IGNORECASE)
 
@@ -36,7 +37,7 @@ def missing(name: str) -> Broken:
     """A collection that should be there is not."""
     return Broken(
         f"the Qdrant server has no collection {name}; `penstock fsck --repair` makes it anew",
-        code="ERR_VECTORS_MISSING",
+        code=MISSING,
     )
 
 

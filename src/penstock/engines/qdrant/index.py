@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from penstock.engines.qdrant.faults import MISSING
 from penstock.model.catalogue import VersionState
 from penstock.model.chunks import Vector
-from penstock.model.errors import Refused
+from penstock.model.errors import Broken, Refused
 from penstock.model.passages import Candidate, Candidates, Passage, Question, Scope
 from penstock.model.points import Found, Leg
 from penstock.ports.index import Index
@@ -52,9 +53,16 @@ class ProjectedIndex:
 
     async def candidates(self, scope: Scope, question: Question, *, limit: int = 50) -> list[Candidates]:
         """The best of each leg, one value for each collection of the scope."""
+        found: list[Checked] = []
         for left in reversed(range(TRIES)):
             grounds = await self._manifest.grounds(scope)
-            found = await asyncio.gather(*(self._search(ground, question, limit) for ground in grounds))
+            try:
+                found = await asyncio.gather(*(self._search(ground, question, limit) for ground in grounds))
+            except Broken as fault:
+                # A space is dropped when the last it held has gone: then this scope looks another by now.
+                if not left or fault.code != MISSING or await self._manifest.grounds(scope) == grounds:
+                    raise
+                continue
             if not left or not any(each.overtaken for each in found):
                 break
         return [each.candidates for each in found]

@@ -154,6 +154,11 @@ class QdrantVectors:
         body = {"points": list(chunks)}
         await self._server.call("POST", f"/collections/{name}/points/delete?wait=true", body)
 
+    async def drop(self, space: Space) -> None:
+        """Remove the collection of a space."""
+        self._ready.discard(space)
+        await self._server.call("DELETE", f"/collections/{await self._name(space)}")
+
     async def close(self) -> None:
         """Let go of the connections."""
         await self._server.close()

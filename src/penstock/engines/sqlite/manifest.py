@@ -84,6 +84,17 @@ class SqliteManifest:
         rows = await self._store.look(lambda db: db.execute(sql("manifest_missing"), where).fetchall())
         return [chunk for (chunk,) in rows]
 
+    async def is_needed(self, space: Space, *, building: bool = False) -> bool:
+        """Whether any version belongs there, or is being built there."""
+        rows = await self._store.look(lambda db: db.execute(sql("manifest_uses")).fetchall())
+        return any(
+            Recipe.from_json(recipe_json).key == space.recipe
+            # Of a generation without a chunk nobody knows yet how long its vectors will be.
+            and length in (None, space.dimension * FLOAT_BYTES)
+            for recipe_json, length, is_building in rows
+            if is_building or not building
+        )
+
     async def is_owed(self, kind: DebtKind, about: str) -> bool:
         """Is such a debt still unpaid?"""
         row = await self._store.look(lambda db: db.execute(sql("debt_unpaid"), (kind, about)).fetchone())
