@@ -60,7 +60,7 @@ async def test_a_file_is_moved_with_its_time(source: Path, target: Path) -> None
     """M1: it is in one place before and in the other after, also where links are refused."""
     os.utime(source, ns=(5_000_000_000, 5_000_000_000))
 
-    assert await mover.move(source, target, "a.pdf", digest=hash_of("one")) == target / "a.pdf"
+    assert (await mover.move(source, target, "a.pdf", digest=hash_of("one"))).path == target / "a.pdf"
 
     assert texts(target) == {"a.pdf": "one"}
     assert (target / "a.pdf").stat().st_mtime_ns == 5_000_000_000
@@ -72,7 +72,7 @@ async def test_another_file_of_the_name_is_never_overwritten(source: Path, targe
     """M1: the next free number is taken."""
     plant(target, {"a.pdf": "other", "a (2).pdf": "another"})
 
-    assert (await mover.move(source, target, "a.pdf", digest=hash_of("one"))).name == "a (3).pdf"
+    assert (await mover.move(source, target, "a.pdf", digest=hash_of("one"))).path.name == "a (3).pdf"
     assert texts(target) == {"a.pdf": "other", "a (2).pdf": "another", "a (3).pdf": "one"}
 
 
@@ -81,7 +81,7 @@ async def test_the_same_bytes_are_there_already(source: Path, target: Path) -> N
     """M1: then the source only goes."""
     plant(target, {"a.pdf": "other", "a (2).pdf": "one"})
 
-    assert (await mover.move(source, target, "a.pdf", digest=hash_of("one"))).name == "a (2).pdf"
+    assert (await mover.move(source, target, "a.pdf", digest=hash_of("one"))).path.name == "a (2).pdf"
     assert not source.exists()
     assert len(texts(target)) == 2
 
@@ -90,9 +90,10 @@ async def test_a_move_may_be_repeated(source: Path, target: Path) -> None:
     """M2: after it happened, and after a death between the new name and the old one's going."""
     os.link(source, target / "a.pdf")
 
-    for _ in range(3):
-        assert await mover.move(source, target, "a.pdf", digest=hash_of("one")) == target / "a.pdf"
+    found = [await mover.move(source, target, "a.pdf", digest=hash_of("one")) for _ in range(3)]
 
+    assert {moved.path for moved in found} == {target / "a.pdf"}
+    assert [moved.earlier for moved in found] == [False, True, True]
     assert texts(target) == {"a.pdf": "one"}
     assert not source.exists()
 
@@ -130,7 +131,7 @@ async def test_many_movers_of_one_name_lose_nothing(tmp_path: Path, target: Path
         )
     )
 
-    assert [path.read_text() for path in moved] == words
+    assert [each.path.read_text() for each in moved] == words
     assert len(texts(target)) == 20
 
 
@@ -148,7 +149,7 @@ async def test_a_name_that_is_none_is_refused(source: Path, target: Path, name: 
 async def test_a_long_name_leaves_room_for_what_comes_beside(source: Path, target: Path, name: str) -> None:
     """M1: a number and a sidecar's ending still fit; the file's own ending stays."""
     plant(target, {})
-    moved = await mover.move(source, target, name, digest=hash_of("one"))
+    moved = (await mover.move(source, target, name, digest=hash_of("one"))).path
     beside = await mover.write_beside(moved, ".error.json", {"status": "failed"})
 
     assert moved.suffix == Path(name).suffix or len(Path(name).suffix) > 20
@@ -181,14 +182,17 @@ async def test_a_link_is_not_moved(tmp_path: Path, target: Path) -> None:
 
 
 async def test_a_record_is_written_beside(target: Path) -> None:
-    """M2: readable JSON, replaced as a whole when it is written again."""
-    for number in range(2):
-        path = await mover.write_beside(target / "a.pdf", ".meta.json", {"name": "Größe", "n": number})
+    """M2: readable JSON, replaced as a whole when it is written again, unless it is to be kept."""
+    for number, keep in enumerate((False, False, True)):
+        record = {"name": "Größe", "n": number}
+        path = await mover.write_beside(target / "a.pdf", ".meta.json", record, keep=keep)
 
     assert path == target / "a.pdf.meta.json"
     assert json.loads(path.read_text(encoding="utf-8")) == {"name": "Größe", "n": 1}
     assert "Größe" in path.read_text(encoding="utf-8")
     assert list(texts(target)) == ["a.pdf.meta.json"]
+    long = await mover.write_beside(target / f"{'n' * 250}.pdf", ".error.json", {})
+    assert long.name.endswith(".pdf.error.json")
 
 
 async def test_half_written_files_are_swept_and_others_left(target: Path) -> None:

@@ -23,6 +23,8 @@ from penstock.ports.database import Database
 from penstock.ports.desk import Desk
 from penstock.ports.files import Mover
 
+META, ERROR = ".meta.json", ".error.json"
+
 
 class Moves:
     """Pays the debt of a move."""
@@ -54,15 +56,22 @@ class Moves:
         done = job.state is State.DONE
         folder = self._folders.outcome(job.collection, done=done)
         try:
-            target = await self._mover.move(
+            moved = await self._mover.move(
                 path, folder, path.name, digest=None if taken is None else blob_hash(taken)
             )
         except Refused as refused:
-            if refused.code in ("ERR_FILE_NOT_FOUND", "ERR_FILE_CHANGING"):
-                return  # someone took it away, or put something else in its place
-            raise
+            if refused.code not in ("ERR_FILE_NOT_FOUND", "ERR_FILE_CHANGING"):
+                raise
+            # Someone took it away, or put something else in its place; or it never was there.
+            if job.error is not None and job.error.code == "ERR_FILE_NOT_FOUND":
+                await self._mover.write_beside(
+                    folder / path.name, ERROR, error_record(job, filename=path.name)
+                )
+            return
         if done:
-            record = status_record(job, filename=path.name, made=await self._yields.of_document(document))
-            await self._mover.write_beside(target, ".meta.json", record)
+            made = await self._yields.of_document(document)
+            record, suffix = status_record(job, filename=path.name, made=made), META
         else:
-            await self._mover.write_beside(target, ".error.json", error_record(job, filename=path.name))
+            record, suffix = error_record(job, filename=path.name), ERROR
+        # A later job about the same bytes had nothing to do: the record is that of the one that moved them.
+        await self._mover.write_beside(moved.path, suffix, record, keep=moved.earlier)

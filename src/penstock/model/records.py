@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from penstock.model.catalogue import Stage
 from penstock.model.errors import ErrorClass, ErrorReport
 from penstock.model.jobs import Job
+from penstock.model.provenance import provenance_of
 from penstock.model.states import State
 
 WORDS: Mapping[State, str] = {
@@ -50,7 +51,7 @@ def status_record(job: Job, *, filename: str, made: Yield, stages: Sequence[Stag
         "rag_id": job.collection,
         "filename": filename,
         "status": WORDS[job.state],
-        "submitted_at": stamp(job.created_at),
+        "submitted_at": stamp(_submitted_at(job)),
         "started_at": stamp(job.started_at),
         "completed_at": stamp(ended) if job.state is State.DONE else None,
         "duration_seconds": took,
@@ -94,7 +95,7 @@ def error_record(job: Job, *, filename: str) -> dict[str, object]:
         "rag_id": job.collection,
         "filename": filename,
         "status": "failed",
-        "submitted_at": stamp(job.created_at),
+        "submitted_at": stamp(_submitted_at(job)),
         "started_at": stamp(job.started_at),
         "failed_at": stamp(job.finished_at),
         "error": error.message,
@@ -105,6 +106,12 @@ def error_record(job: Job, *, filename: str) -> dict[str, object]:
         "suggestions": list(error.suggestions),
         "traceback": error.trace,
     }
+
+
+def _submitted_at(job: Job) -> float:
+    """When its submitter says it was, where a message stands behind it."""
+    told = provenance_of(job.metadata_json).submitted_at
+    return job.created_at if told is None else told
 
 
 _TYPES: tuple[tuple[str, str], ...] = (

@@ -94,8 +94,6 @@ def status_fields(
     told = provenance_of(job.metadata_json)
     name = told.filename if filename is None else filename
     record = status_record(job, filename=name or "", made=made or Yield())
-    if told.submitted_at is not None:
-        record["submitted_at"] = stamp(told.submitted_at)
     if mirror is not None:
         record["job_id"] = mirror
     return {field: _text(record[field]) for field in STATUS_FIELDS}

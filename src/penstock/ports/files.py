@@ -19,6 +19,7 @@ M2  Repeating a move that happened is success and changes nothing.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -55,10 +56,19 @@ class Watcher(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Where a file is after a move."""
+
+    path: Path
+    earlier: bool
+    """It was brought there before; nothing was left to move."""
+
+
 class Mover(Protocol):
     """Moves files between folders that are ours."""
 
-    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash | None) -> Path:
+    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash | None) -> Moved:
         """Bring the file into the folder under that name or the next free one (M1, M2); where it is now.
 
         `digest` names the bytes that were captured; None takes a file nobody could capture as it is.
@@ -69,6 +79,11 @@ class Mover(Protocol):
         """Where `move` brought these bytes; None if they are there no more, or more than `size_max`."""
         ...
 
-    async def write_beside(self, target: Path, suffix: str, record: Mapping[str, Any]) -> Path:
-        """Write a record as JSON beside a file: `name.pdf` and `.error.json` make `name.pdf.error.json`."""
+    async def write_beside(
+        self, target: Path, suffix: str, record: Mapping[str, Any], *, keep: bool = False
+    ) -> Path:
+        """Write a record as JSON beside a file: `name.pdf` and `.error.json` make `name.pdf.error.json`.
+
+        `keep` leaves a record as it is that is there already.
+        """
         ...

@@ -31,6 +31,7 @@ from penstock.engines.disk.faults import keeping_fault, printable
 from penstock.engines.disk.opening import opened
 from penstock.model.errors import Broken, Exhausted, Fault, Refused
 from penstock.model.files import BlobHash
+from penstock.ports.files import Moved
 
 SAME_NAME_MAX = 1000
 _NAME_BYTES_MAX = 255
@@ -43,10 +44,10 @@ _ENDING_MAX = 20
 class DiskMover:
     """Moves files; any number of processes may do so at once."""
 
-    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash | None) -> Path:
+    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash | None) -> Moved:
         """Bring a file with these bytes, or with whatever it has, into the folder; where it is now."""
 
-        def work(_: Stop) -> Path:
+        def work(_: Stop) -> Moved:
             try:
                 make_folder(folder)
                 with _alone_in(folder):
@@ -67,14 +68,19 @@ class DiskMover:
 
         return await aside(work)
 
-    async def write_beside(self, target: Path, suffix: str, record: Mapping[str, Any]) -> Path:
-        """The record as readable JSON, in place of an earlier one of that name."""
-        path = target.with_name(target.name + suffix)
+    async def write_beside(
+        self, target: Path, suffix: str, record: Mapping[str, Any], *, keep: bool = False
+    ) -> Path:
+        """The record as readable JSON, in place of an earlier one of that name unless that is to be kept."""
+        fits = len(os.fsencode(target.name + suffix)) <= _NAME_BYTES_MAX
+        path = target.with_name((target.name if fits else fitting_name(target.name)) + suffix)
         text = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
 
         def work(_: Stop) -> Path:
             try:
                 make_folder(path.parent)
+                if keep and _stat(path) is not None:
+                    return path
                 write_whole(path, text.encode(errors="backslashreplace"))
             except OSError as error:
                 raise keeping_fault(error, path) from error
@@ -104,7 +110,7 @@ def fitting_name(name: str) -> str:
     return name if len(whole) <= room else whole[:room].decode(errors="ignore") + ending
 
 
-def _move(source: Path, folder: Path, name: str, wanted: BlobHash | None) -> Path:
+def _move(source: Path, folder: Path, name: str, wanted: BlobHash | None) -> Moved:
     about, digest = _captured(source, wanted)
     for target in _candidates(folder, name):
         there = _stat(target)
@@ -112,11 +118,11 @@ def _move(source: Path, folder: Path, name: str, wanted: BlobHash | None) -> Pat
             if about is None:
                 break
             _place(source, target, about, digest)
-            return target
+            return Moved(path=target, earlier=False)
         if stat.S_ISREG(there.st_mode) and _hash(target) == digest:
             if about is not None:
                 _drop(source)
-            return target
+            return Moved(path=target, earlier=about is None)
     else:
         raise Exhausted(f"{printable(folder)} holds {SAME_NAME_MAX} other files named like {name!r}")
     raise Refused(
