@@ -6,6 +6,7 @@ The pipe stays open as long as the parent lives; its end is how an orphan learns
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import pickle
 import sys
@@ -15,8 +16,10 @@ import time
 from penstock.doors.logs import set_up_logging
 from penstock.doors.streams import finish
 from penstock.engines.system.cores import one_core_a_product
+from penstock.model.errors import Fault
 from penstock.wiring.workers import LAST_WORDS_SECONDS, Orders, serve
 
+log = logging.getLogger("penstock.child")
 SWITCH_SECONDS = 0.0005
 """How long a busy event loop keeps the writing thread from the interpreter; 5 ms would halve the rate."""
 
@@ -33,6 +36,12 @@ def main() -> None:
     one_core_a_product()
     try:
         asyncio.run(_live(orders))
+    except Fault as fault:
+        log.error("the worker process ends: %s", fault.message, extra={"worker_id": orders.worker})
+        sys.exit(1)
+    except Exception:  # told as a log tells it: a traceback may quote what must not be written
+        log.exception("the worker process ends", extra={"worker_id": orders.worker})
+        sys.exit(1)
     finally:
         finish()  # a log that cannot be written is no failure of the work
 

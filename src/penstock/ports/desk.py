@@ -38,6 +38,8 @@ class Counts:
     leased: int = 0
     done: int = 0
     failed: int = 0
+    unread: int = 0
+    """Of those that are ready, messages of other programs no worker has read yet."""
 
 
 class Desk(Protocol):

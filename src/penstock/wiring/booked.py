@@ -44,7 +44,7 @@ class BookedStore:
     """The database's store with another queue in it; every write brings its messages over at once."""
 
     def __init__(self, book: SqliteStore, engine: RedisPorts, reading: Reading) -> None:
-        self._book = book
+        self._book = self.book = book
         self.engine = engine
         self.reading = reading
         self.clock = book.clock
@@ -127,10 +127,12 @@ class Reading:
 
 
 @asynccontextmanager
-async def open_booked(settings: Settings, book: SqliteStore) -> AsyncIterator[BookedStore]:
+async def open_booked(
+    settings: Settings, book: SqliteStore, *, patient: bool = False
+) -> AsyncIterator[BookedStore]:
     """Redis beside the book."""
     reading = Reading(settings)
-    async with open_redis(settings, book.clock) as client:
+    async with open_redis(settings, book.clock, patient=patient) as client:
         engine = ports_on(
             client, names=names_of(settings), rules=book.rules, clock=book.clock, translate=reading.translate
         )

@@ -19,9 +19,15 @@ log = logging.getLogger("penstock.redis")
 
 
 @asynccontextmanager
-async def open_redis(settings: Settings, clock: Clock) -> AsyncIterator[Client]:
-    """A client of a server that is fit; Refused says what is not, and warnings are logged."""
-    async with _reached(settings, clock) as client:
+async def open_redis(settings: Settings, clock: Clock, *, patient: bool = False) -> AsyncIterator[Client]:
+    """A client of a server that is fit; Refused says what is not, and warnings are logged.
+
+    `patient`: a server that cannot be reached now is no reason not to go on; whoever asks it is told then.
+    """
+    async with _reached(settings, clock, patient=patient) as client:
+        if not client.standing.reached:
+            yield client
+            return
         found = await examine(client, production=settings.profile == "production")
         refuse_unfit(found)
         for finding in found:
@@ -43,12 +49,12 @@ async def redis_findings(settings: Settings) -> list[Finding]:
 
 
 @asynccontextmanager
-async def _reached(settings: Settings, clock: Clock) -> AsyncIterator[Client]:
+async def _reached(settings: Settings, clock: Clock, *, patient: bool = False) -> AsyncIterator[Client]:
     redis = settings.redis
     limits = Limits(
         operation_seconds=max(redis.read_timeout, redis.write_timeout),
         dial_seconds=redis.dial_timeout,
         resends_max=redis.max_retries,
     )
-    async with connect(settings.redis_server(), clock, limits=limits) as client:
+    async with connect(settings.redis_server(), clock, limits=limits, patient=patient) as client:
         yield client

@@ -49,15 +49,18 @@ class Store(Database, Protocol):
 
 
 @asynccontextmanager
-async def open_store(settings: Settings) -> AsyncIterator[Store]:
-    """The store the settings name, closed at the end."""
+async def open_store(settings: Settings, *, patient: bool = False) -> AsyncIterator[Store]:
+    """The store the settings name, closed at the end.
+
+    `patient`: a queue outside the database that cannot be reached now may be told later.
+    """
     if settings.queue.scheme == "database":
         async with open_sqlite_store(settings) as store:
             yield store
         return
     from penstock.wiring.booked import open_booked
 
-    async with open_sqlite_store(settings) as book, open_booked(settings, book) as booked:
+    async with open_sqlite_store(settings) as book, open_booked(settings, book, patient=patient) as booked:
         yield booked
 
 

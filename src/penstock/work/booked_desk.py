@@ -37,7 +37,8 @@ class BookedDesk:
         The engine may still have some that are over; it drops them when their turn comes.
         """
         booked, waiting = await self._book.counts(), await self._engine.counts()
-        ready = min(waiting.ready, booked.ready + booked.delayed)
+        read = min(waiting.ready - waiting.unread, booked.ready + booked.delayed)
+        ready = read + waiting.unread
         return replace(
             booked, ready=ready, delayed=waiting.delayed, paused=waiting.paused, suspects=waiting.suspects
         )

@@ -132,10 +132,19 @@ class Worker:
         finally:
             await self._drain()
             watch.cancel()
-            handed_back = await self._queue.leave(self.id)
-            log.info("worker left, %d jobs handed back", handed_back, extra={"worker_id": self.id})
+            await self._leave()
         if self._failure is not None:
             raise self._failure
+
+    async def _leave(self) -> None:
+        """Hand back what is left; a store that is away has it taken back by rescuers."""
+        about = {"worker_id": self.id}
+        try:
+            handed_back = await self._queue.leave(self.id)
+        except Unavailable as fault:
+            log.warning("cannot leave: %s", fault.message, extra=about)
+        else:
+            log.info("worker left, %d jobs handed back", handed_back, extra=about)
 
     def renewed(self, renewals: Iterable[tuple[Lease, Renewal]]) -> None:
         """What the keeper learnt: interrupt what was lost or cancelled."""

@@ -38,7 +38,7 @@ def with_store(
     async def opened() -> T:
         from penstock.wiring.store import open_store
 
-        async with open_store(settings) as store:
+        async with open_store(settings, patient=True) as store:
             if is_new and not makes_folder:
                 talk(f"note: {settings.data} was not there and is now an empty queue; --data names another")
             return await work(store, settings)

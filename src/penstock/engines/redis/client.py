@@ -315,12 +315,24 @@ class Client:
 
 @asynccontextmanager
 async def connect(
-    server: Server, clock: Clock, *, limits: Limits | None = None, tls: ssl.SSLContext | None = None
+    server: Server,
+    clock: Clock,
+    *,
+    limits: Limits | None = None,
+    tls: ssl.SSLContext | None = None,
+    patient: bool = False,
 ) -> AsyncIterator[Client]:
-    """A client that has reached the server once; closed at the end. `tls` replaces the system's trust."""
+    """A client that has reached the server once; closed at the end. `tls` replaces the system's trust.
+
+    `patient` has one also of a server that cannot be reached now.
+    """
     client = Client(server, clock, limits or Limits(), tls)
     try:
-        await client.open()
+        try:
+            await client.open()
+        except Unavailable:
+            if not patient:
+                raise
         yield client
     finally:
         await client.close()

@@ -65,7 +65,8 @@ class RedisDesk:
             numbers[:5] = await self._count_held()
         numbers[PAUSED if held == EVERYTHING else READY] += strangers
         names = ("ready", "delayed", "waiting", "paused", "suspects", "leased", "done", "failed")
-        return Counts(**dict(zip(names, numbers, strict=True)))
+        unread = 0 if held == EVERYTHING else strangers
+        return Counts(**dict(zip(names, numbers, strict=True)), unread=unread)
 
     async def _count_held(self) -> list[int]:
         sums, cursor = [0] * 5, b"0"

@@ -15,8 +15,8 @@ local adopted = 0
 local function refuse(id, letter, family, reason)
   call('LPUSH', K.dead_letter, letter)
   if id ~= '' and call('EXISTS', task_key(id)) == 0 then
-    call('HSET', hash_key(id), 'job_id', id, 'status', 'failed', 'error', reason,
-      'error_type', family)
+    fill_form(hash_key(id), '')
+    call('HSET', hash_key(id), 'job_id', id, 'status', 'failed', 'error', reason, 'error_type', family)
     lasts(id)
   end
 end
