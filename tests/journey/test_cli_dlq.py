@@ -94,7 +94,7 @@ def test_a_letter_of_another_make_and_another_list_is_a_letter(tmp_path: Path, r
     yard.bare.close()
 
 
-@pytest.mark.parametrize("command", [("dlq", "purge")], ids=["dlq"])
+@pytest.mark.parametrize("command", [("dlq", "purge"), ("admin", "purge-dlq")], ids=["dlq", "admin"])
 def test_letters_are_removed_only_when_that_is_meant(yard: RedisProgram, command: tuple[str, str]) -> None:
     """Without --yes they are counted and the command ends with 1; the jobs behind them stay."""
     yard.push(yard.message(1))

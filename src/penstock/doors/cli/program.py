@@ -22,6 +22,7 @@ COMMANDS = {
     "ask": "penstock.doors.cli.ask",
     "queue": "penstock.doors.cli.queue",
     "dlq": "penstock.doors.cli.dlq",
+    "admin": "penstock.doors.cli.admin",
     "worker": "penstock.doors.cli.worker",
     "run": "penstock.doors.cli.run",
     "doctor": "penstock.doors.cli.doctor",

@@ -19,7 +19,7 @@ class RedisMailbox:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._lists = tuple(dict.fromkeys((access.names.dead_letter, DEAD_LETTER)))
+        self._lists = access.names.dead_letters
 
     async def walk(self) -> AsyncIterator[Letter]:
         """List by list; letters that come meanwhile push others further on, so some are met twice."""

@@ -109,6 +109,12 @@ class Names:
         """The key that says that a worker is alive."""
         return self.heartbeat.replace("%s", worker)
 
+    @property
+    def dead_letters(self) -> tuple[str, ...]:
+        """Every list letters may lie in: the configured one, and the documented one where that is ours."""
+        documented = (DEAD_LETTER,) if DEAD_LETTER.startswith(self.root) else ()
+        return tuple(dict.fromkeys((self.dead_letter, *documented)))
+
     def replayed(self, name: str) -> str:
         """The key that remembers what came of a dead letter, by its id or by its job's."""
         return f"{self.root}replayed:{name}"

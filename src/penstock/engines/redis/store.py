@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from penstock.engines.redis.measuring import RedisMeter
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.queue import RedisQueue
 from penstock.engines.redis.reaping import RedisReaper
+from penstock.engines.redis.surveying import RedisSurvey
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
 from penstock.ports.telemetry import Meter
@@ -34,6 +35,10 @@ class RedisPorts:
     def reaper(self, *, count: int = 100) -> RedisReaper:
         """What sweeps the lists of workers nobody knows, so many keys a page."""
         return RedisReaper(self.access, count=count)
+
+    def survey(self, *, priorities: Mapping[str, str], rate_key: str) -> RedisSurvey:
+        """What counts and shows the keys of the queue."""
+        return RedisSurvey(self.access, priorities=priorities, rate_key=rate_key)
 
     def mailbox(self) -> RedisMailbox:
         """The lists of dead letters."""
