@@ -32,9 +32,9 @@ class RedisProgram(NearProgram):
         self.papers.mkdir()
         self.bare = Bare(server)
         self.url = f"redis://{server.host}:{server.port}/{server.db or 0}"
-        self.config = folder / "penstock.yaml"
+        self.file = self.config = folder / "penstock.yaml"
         told = {"queue": self.url, "collections": {RAG: {"sources": [{"path": str(self.papers)}]}}}
-        self.config.write_text(json.dumps({**told, **sections}))
+        self.file.write_text(json.dumps({**told, **sections}))
 
     def in_store(self, work: Callable[[Store], Awaitable[T]]) -> T:
         """Use the store from this process, with foreign messages read as a worker reads them."""
@@ -48,7 +48,7 @@ class RedisProgram(NearProgram):
         return asyncio.run(opened())
 
     def settings(self) -> Settings:
-        return load(self.config, {}, {"data": str(self.data)})
+        return load(self.file, {}, {"data": str(self.data)})
 
     def message(self, number: int, **fields: object) -> dict[str, object]:
         """The page's own example, about a file below our folder."""

@@ -28,6 +28,22 @@ class Inventory:
     dead_letters: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """A queue on Redis in the words of its contract's health check."""
+
+    queue_name: str
+    connection: str
+    """The server, without what is secret."""
+    queue_length: int
+    """Messages in the list any program pushes to."""
+    processing: int
+    queued: int
+    """Messages in all lists."""
+    worker_connected: bool
+    """Whether a worker has beaten within the last seconds."""
+
+
 @dataclass(slots=True, kw_only=True)
 class KeyCount:
     """All keys of a Redis by what they are; counted by a walk that may have been broken off."""

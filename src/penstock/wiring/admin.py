@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.model.errors import Refused
-from penstock.model.inventory import Erasure, Inventory, QueueLength
+from penstock.model.errors import Refused, Unavailable
+from penstock.model.inventory import Erasure, Health, Inventory, QueueLength
 from penstock.model.jobs import JobId
 from penstock.model.standing import counted
 from penstock.model.states import State
@@ -41,6 +42,32 @@ def booked_of(settings: Settings, store: Store) -> BookedStore | None:
     from penstock.wiring.booked import BookedStore
 
     return store if isinstance(store, BookedStore) else None
+
+
+async def health_of(settings: Settings, store: Store) -> Health | None:
+    """The health check of a queue on Redis; None where the queue is the database, or Redis is away."""
+    if booked_of(settings, store) is None:
+        return None
+    try:
+        return await survey_of(settings, store).health()
+    except Unavailable:
+        return None
+
+
+async def shown_outside(settings: Settings, store: Store, job_id: str) -> dict[str, str] | None:
+    """What Redis alone says of a job the book does not know: its hash, or that its message still waits."""
+    if booked_of(settings, store) is None:
+        return None
+    survey = survey_of(settings, store)
+    if told := await survey.shown(job_id):
+        return told
+    message = await survey.pushed(job_id)
+    return None if message is None else {**_texts(message), "job_id": job_id, "status": "submitted"}
+
+
+def _texts(message: bytes) -> dict[str, str]:
+    told = json.loads(message)
+    return {name: value for name, value in told.items() if isinstance(value, str)}
 
 
 async def inventory_of(settings: Settings, store: Store) -> Inventory:

@@ -8,6 +8,7 @@ from penstock.doors.cli.shapes import (
     CountFacts,
     ErrorFacts,
     Explained,
+    HealthFacts,
     JobDetails,
     JobFacts,
     PauseFacts,
@@ -16,6 +17,7 @@ from penstock.doors.cli.shapes import (
 )
 from penstock.doors.cli.words import iso, iso_or_none, parsed, shown
 from penstock.model.errors import ErrorReport, Fault
+from penstock.model.inventory import Health
 from penstock.model.jobs import Job, Receipt
 from penstock.model.standing import Pause, Standing, WorkerSeen, explain
 from penstock.ports.desk import Counts
@@ -101,6 +103,18 @@ def count_facts(counts: Counts) -> CountFacts:
         "running": counts.leased,
         "done": counts.done,
         "failed": counts.failed,
+    }
+
+
+def health_facts(health: Health) -> HealthFacts:
+    """The documented health check."""
+    return {
+        "queue_name": health.queue_name,
+        "connection": health.connection,
+        "queue_length": health.queue_length,
+        "processing": health.processing,
+        "queued": health.queued,
+        "worker_connected": health.worker_connected,
     }
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from penstock.doors.cli.facts import count_facts, job_facts, pause_facts, worker_facts
+from penstock.doors.cli.facts import count_facts, health_facts, job_facts, pause_facts, worker_facts
+from penstock.doors.cli.output import json_text
 from penstock.doors.cli.shapes import OldestFacts, Status
 from penstock.doors.cli.words import iso
+from penstock.model.inventory import Health
 from penstock.model.jobs import Job
 from penstock.model.standing import Pause, WorkerSeen
 from penstock.model.states import State
@@ -31,6 +33,8 @@ class Overview:
     pauses: list[Pause]
     oldest: Job | None
     """The job that is ready for longest."""
+    health: Health | None = None
+    """Of a queue on Redis."""
 
     @property
     def alive(self) -> int:
@@ -38,7 +42,7 @@ class Overview:
         return sum(worker.alive for worker in self.workers)
 
 
-async def look(desk: Desk, clock: Clock) -> Overview:
+async def look(desk: Desk, clock: Clock, health: Health | None = None) -> Overview:
     """Ask the desk for everything."""
     counts = await desk.counts()
     return Overview(
@@ -48,6 +52,7 @@ async def look(desk: Desk, clock: Clock) -> Overview:
         running=await desk.jobs(Wanted(state=State.LEASED, limit=RUNNING_MAX)) if counts.leased else [],
         pauses=await desk.pauses(),
         oldest=await desk.oldest() if counts.ready else None,
+        health=health,
     )
 
 
@@ -61,6 +66,7 @@ def status_document(seen: Overview) -> Status:
         "running": [job_facts(job) for job in seen.running],
         "pauses": [pause_facts(pause) for pause in seen.pauses],
         "oldest_ready": _oldest(seen),
+        "redis": None if seen.health is None else health_facts(seen.health),
     }
 
 
@@ -81,6 +87,9 @@ def status_lines(seen: Overview) -> Iterator[tuple[object, ...]]:
         yield "worker", worker.id, word, worker.running, worker.concurrency, iso(worker.beat_at)
     for job in seen.running:
         yield "job", job.id, job.item_type.value, job.op.value, job.worker
+    if seen.health is not None:
+        for name, value in health_facts(seen.health).items():
+            yield "redis", name, json_text(value) if isinstance(value, bool) else value
     for pause in seen.pauses:
         yield "pause", pause.scope.value, pause.name, pause.by, iso(pause.since)
 

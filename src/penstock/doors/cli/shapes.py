@@ -103,8 +103,19 @@ class OldestFacts(TypedDict):
     created_at: str
 
 
+class HealthFacts(TypedDict):
+    """A queue on Redis: the list any program pushes to, what all lists hold, and whether a worker beats."""
+
+    queue_name: str
+    connection: str
+    queue_length: int
+    processing: int
+    queued: int
+    worker_connected: bool
+
+
 class Status(TypedDict):
-    """The queue at one moment."""
+    """The queue at one moment; `redis` is null where the queue is the database, or Redis is away."""
 
     at: str
     counts: CountFacts
@@ -113,6 +124,7 @@ class Status(TypedDict):
     running: list[JobFacts]
     pauses: list[PauseFacts]
     oldest_ready: OldestFacts | None
+    redis: HealthFacts | None
 
 
 class JobList(TypedDict):

@@ -15,6 +15,7 @@ from penstock.doors.cli.output import clean
 from penstock.doors.cli.overview import NO_WORKER, Overview
 from penstock.doors.cli.shapes import JobDetails
 from penstock.doors.cli.words import about, since, span, spoken
+from penstock.model.inventory import Health
 from penstock.model.jobs import Job
 from penstock.model.standing import Pause
 
@@ -120,6 +121,8 @@ def _fact(name: str, value: object, now: float) -> Text:
 def status(seen: Overview) -> Group:
     """The whole queue on one screen."""
     parts: list[RenderableType] = [_counts(seen)]
+    if seen.health is not None:
+        parts += [Text(), _health(seen.health)]
     if seen.workers:
         parts += [Text(), _workers(seen)]
     if seen.running:
@@ -154,6 +157,12 @@ def _counts(seen: Overview) -> Table:
             number = Text(f"{count:,}", style="bold" if count else "dim")
             table.add_row(_word(word), number, note if count else "")
     return table
+
+
+def _health(health: Health) -> Text:
+    worker = "a worker is connected" if health.worker_connected else "no worker is connected"
+    told = f"{health.queue_name} on {health.connection}: {health.queued:,} queued, {worker}"
+    return Text(clean(told), style="dim", overflow="fold")
 
 
 def _oldest(seen: Overview) -> str:

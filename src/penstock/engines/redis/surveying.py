@@ -10,9 +10,13 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from penstock.engines.redis.access import Access
-from penstock.model.inventory import Inventory, KeyCount, QueueLength
+from penstock.engines.redis.rows import fields_of
+from penstock.model.inventory import Health, Inventory, KeyCount, QueueLength
+from penstock.model.letters import job_named_in
 
 PAGE = 1_000
+CONNECTED_SECONDS = 5.0
+"""A worker that beat within this time is connected, as the contract has it."""
 LANES_MAX = 1_000
 OTHERS = "others"
 """Keys that belong to somebody else."""
@@ -85,6 +89,33 @@ class RedisSurvey:
         """The messages that are next in a list, the next one first."""
         found: list[bytes] = await self._call("LRANGE", key, -most, -1, again=True)
         return found[::-1]
+
+    async def shown(self, job_id: str) -> dict[str, str]:
+        """The documented hash of a job, whoever wrote it; empty if there is none."""
+        flat = await self._call("HGETALL", f"{self._access.names.root}job:{job_id}", again=True)
+        return fields_of(flat)
+
+    async def pushed(self, job_id: str) -> bytes | None:
+        """A message about this job that nobody has taken yet, among the first of each list."""
+        for key in self.queues().values():
+            for message in await self.peek(key, PAGE):
+                if job_named_in(message) == job_id:
+                    return message
+        return None
+
+    async def health(self) -> Health:
+        """The documented health check."""
+        names, now = self._access.names, self._access.clock.now()
+        beats = await self._call("ZCOUNT", f"{names.root}workers", repr(now - CONNECTED_SECONDS), "+inf")
+        keys = {*self.queues().values(), *(await self._lanes()).values()}
+        return Health(
+            queue_name=names.queue,
+            connection=self._access.client.where,
+            queue_length=await self._length(names.queue),
+            processing=int(await self._call("ZCARD", f"{names.root}running", again=True)),
+            queued=sum([await self._length(key) for key in keys]),
+            worker_connected=beats > 0,
+        )
 
     async def erase(self) -> int:
         """Remove every key of the queue; how many."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from penstock.doors.cli.ingest.following import PARENTS, UNDER_WAY
 from penstock.doors.cli.ingest.shapes import BatchFacts, StatusRecord
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from penstock.wiring.store import Store
 
 FAILURES_MAX = 100
+OUTSIDE = "The database does not know of it: its message was not made a job of, or its job is long gone."
+N = TypeVar("N", int, float)
 
 
 async def record_of(store: Store, job_id: str) -> StatusRecord:
@@ -44,6 +47,46 @@ async def record_of(store: Store, job_id: str) -> StatusRecord:
         "why": _children_under_way(job, batch) or explain(await store.desk.standing(job.id)),
     }
     return cast(StatusRecord, told | ours)
+
+
+def record_outside(told: Mapping[str, str]) -> StatusRecord:
+    """The same of a message that is no job of ours: what its documented hash, or the message itself, says."""
+    waits = told.get("status") in ("submitted", "queued")
+    return StatusRecord(
+        job_id=told.get("job_id", ""),
+        rag_id=told.get("rag_id", ""),
+        filename=told.get("filename", ""),
+        status=told.get("status", ""),
+        submitted_at=told.get("submitted_at", ""),
+        started_at=told.get("started_at") or None,
+        completed_at=told.get("completed_at") or None,
+        duration_seconds=_number(told.get("duration_seconds"), 0.0) or None,
+        chunks_created=_number(told.get("chunks_created"), 0),
+        embeddings_generated=_number(told.get("embeddings_generated"), 0),
+        tokens_used=_number(told.get("tokens_used"), 0),
+        error=told.get("error") or None,
+        error_type=told.get("error_type") or None,
+        retry_count=_number(told.get("retry_count"), 0),
+        error_code=None,
+        max_retries=_number(told.get("max_retries"), 3),
+        progress=None,
+        next_run_at=None,
+        stages=[],
+        suggestions=[] if waits else ["Look at its letter: penstock dlq show JOB."],
+        document_id=None,
+        document_state=None,
+        batch=None,
+        found=None,
+        why="Its message waits on Redis; no worker has taken it yet." if waits else OUTSIDE,
+    )
+
+
+def _number(told: str | None, default: N) -> N:
+    """Anybody may have written it."""
+    try:
+        return default if told is None else type(default)(told)
+    except ValueError:
+        return default
 
 
 async def _yield(store: Store, job: Job, document: Document | None) -> Yield:

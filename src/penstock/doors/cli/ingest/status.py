@@ -11,13 +11,15 @@ from penstock.doors.cli import output
 from penstock.doors.cli.exits import Exit
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.ingest.records import has_ended, record_of
+from penstock.doors.cli.ingest.records import has_ended, record_of, record_outside
 from penstock.doors.cli.ingest.shapes import StatusRecord
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import interval as interval_of
 from penstock.doors.cli.values import text
+from penstock.model.errors import Refused
 
 if TYPE_CHECKING:
+    from penstock.settings import Settings
     from penstock.wiring.store import Store
 
 
@@ -50,10 +52,10 @@ if TYPE_CHECKING:
 def status(given: Given, job_id: str, follow: bool, interval: float) -> int:
     """Show how far a document, folder or text is, and why it waits."""
     if not follow:
-        with_store(given, lambda store, _: _once(store, given, job_id))
+        with_store(given, lambda store, settings: _once(store, settings, given, job_id))
         return Exit.OK
     try:
-        record = with_store(given, lambda store, _: _follow(store, given, job_id, interval))
+        record = with_store(given, lambda store, settings: _follow(store, settings, given, job_id, interval))
     except KeyboardInterrupt:
         output.talk(f"it goes on without you; to look again: penstock ingest status --job {job_id}")
         return Exit.INTERRUPTED
@@ -62,8 +64,21 @@ def status(given: Given, job_id: str, follow: bool, interval: float) -> int:
     return Exit.EXECUTION if failed else Exit.OK
 
 
-async def _once(store: Store, given: Given, job_id: str) -> None:
-    _show(given, await record_of(store, job_id))
+async def _record(store: Store, settings: Settings, job_id: str) -> StatusRecord:
+    """As booked; of a message nobody has booked, because it waits or was refused, as Redis has it."""
+    from penstock.wiring.admin import shown_outside
+
+    try:
+        return await record_of(store, job_id)
+    except Refused as refused:
+        told = await shown_outside(settings, store, job_id) if refused.code == "ERR_JOB_UNKNOWN" else None
+        if told is None:
+            raise
+        return record_outside(told)
+
+
+async def _once(store: Store, settings: Settings, given: Given, job_id: str) -> None:
+    _show(given, await _record(store, settings, job_id))
 
 
 def _show(given: Given, record: StatusRecord) -> None:
@@ -77,12 +92,14 @@ def _show(given: Given, record: StatusRecord) -> None:
         output.lines((name, _cell(value)) for name, value in record.items() if value is not None)
 
 
-async def _follow(store: Store, given: Given, job_id: str, interval: float) -> StatusRecord:
+async def _follow(
+    store: Store, settings: Settings, given: Given, job_id: str, interval: float
+) -> StatusRecord:
     if output.on_terminal() and not given.as_json:
-        return await _redraw(store, job_id, interval)
+        return await _redraw(store, settings, job_id, interval)
     last = ""
     while True:
-        record = await record_of(store, job_id)
+        record = await _record(store, settings, job_id)
         line = output.json_text(record) if given.as_json else change_line(record)
         if line != last:
             last = line
@@ -93,19 +110,19 @@ async def _follow(store: Store, given: Given, job_id: str, interval: float) -> S
         await asyncio.sleep(interval)
 
 
-async def _redraw(store: Store, job_id: str, interval: float) -> StatusRecord:
+async def _redraw(store: Store, settings: Settings, job_id: str, interval: float) -> StatusRecord:
     from rich.live import Live
 
     from penstock.doors.cli.ingest import pictures
 
-    record = await record_of(store, job_id)
+    record = await _record(store, settings, job_id)
     with Live(console=output.console(), auto_refresh=False) as live:
         while True:
             live.update(pictures.record(record), refresh=True)
             if has_ended(record):
                 return record
             await asyncio.sleep(interval)
-            record = await record_of(store, job_id)
+            record = await _record(store, settings, job_id)
 
 
 def change_line(record: StatusRecord) -> str:

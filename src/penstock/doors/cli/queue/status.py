@@ -18,6 +18,7 @@ from penstock.doors.cli.values import interval as interval_of
 from penstock.doors.cli.words import iso
 
 if TYPE_CHECKING:
+    from penstock.settings import Settings
     from penstock.wiring.store import Store
 
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     shape=Status,
     notes=(
         "Piped, the first cell of a line says what the others are: a count, `workers_alive`, `oldest_ready`, "
-        "`worker`, `job` or `pause`.",
+        "`worker`, `job`, `redis` (of a queue on Redis: its list, its server and what they hold) or `pause`.",
         "With `--watch` a line is the time and `name=count` for every count, printed when one changes.",
     ),
 )
@@ -48,16 +49,22 @@ if TYPE_CHECKING:
 def status(given: Given, watch: bool, interval: float) -> None:
     """How much there is to do, who works, and what is held back."""
     if not watch:
-        with_store(given, lambda store, _: _once(store, given))
+        with_store(given, lambda store, settings: _once(store, settings, given))
         return
     try:
-        with_store(given, lambda store, _: _watch(store, given, interval))
+        with_store(given, lambda store, settings: _watch(store, settings, given, interval))
     except KeyboardInterrupt:
         return  # the person has seen enough
 
 
-async def _once(store: Store, given: Given) -> None:
-    seen = await look(store.desk, store.clock)
+async def _look(store: Store, settings: Settings) -> Overview:
+    from penstock.wiring.admin import health_of
+
+    return await look(store.desk, store.clock, await health_of(settings, store))
+
+
+async def _once(store: Store, settings: Settings, given: Given) -> None:
+    seen = await _look(store, settings)
     if given.as_json:
         output.document(status_document(seen))
     elif output.on_terminal():
@@ -70,28 +77,30 @@ async def _once(store: Store, given: Given) -> None:
             output.talk(NO_WORKER)
 
 
-async def _watch(store: Store, given: Given, interval: float) -> None:
+async def _watch(store: Store, settings: Settings, given: Given, interval: float) -> None:
     if output.on_terminal() and not given.as_json:
-        await _redraw(store, interval)
+        await _redraw(store, settings, interval)
     else:
-        await _print_changes(store, interval, _as_json if given.as_json else _as_text)
+        await _print_changes(store, settings, interval, _as_json if given.as_json else _as_text)
 
 
-async def _redraw(store: Store, interval: float) -> None:
+async def _redraw(store: Store, settings: Settings, interval: float) -> None:
     from rich.live import Live
 
     from penstock.doors.cli import tables
 
     with Live(console=output.console(), auto_refresh=False) as live:
         while True:
-            live.update(tables.status(await look(store.desk, store.clock)), refresh=True)
+            live.update(tables.status(await _look(store, settings)), refresh=True)
             await asyncio.sleep(interval)
 
 
-async def _print_changes(store: Store, interval: float, show: Callable[[Overview], str]) -> None:
+async def _print_changes(
+    store: Store, settings: Settings, interval: float, show: Callable[[Overview], str]
+) -> None:
     last = None
     while True:
-        seen = await look(store.desk, store.clock)
+        seen = await _look(store, settings)
         if (now := change_line(seen)) != last:
             last = now
             click.echo(show(seen))
