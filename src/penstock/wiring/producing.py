@@ -23,6 +23,7 @@ from penstock.ports.rate import Rate, places_at_once
 from penstock.settings import Settings
 from penstock.wiring.declared import declared_by, scan_root
 from penstock.wiring.store import Store, open_store
+from penstock.wiring.telemetry import open_observatory
 
 log = logging.getLogger("penstock.producing")
 AGAIN_SECONDS = 5.0
@@ -39,7 +40,11 @@ async def _run(settings: Settings) -> int:
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    async with open_store(settings) as store, a_producer(settings, store) as producer:
+    async with (
+        open_store(settings) as store,
+        open_observatory(settings, store, None),
+        a_producer(settings, store) as producer,
+    ):
         log.info("looking over %s", settings.producer.scan_dir)
         producing = asyncio.create_task(producer.run())
         waiting = asyncio.create_task(stopped.wait())

@@ -140,8 +140,10 @@ class _CountedChild:
 
 
 @asynccontextmanager
-async def open_observatory(settings: Settings, store: Store, workers: Workers) -> AsyncIterator[Observatory]:
-    """Serve metrics and health beside the workers, if a port is set."""
+async def open_observatory(
+    settings: Settings, store: Store, workers: Workers | None
+) -> AsyncIterator[Observatory]:
+    """Serve metrics and health beside the workers, or a producer that has none, if a port is set."""
     port = settings.observability.metrics_port
     if not port:
         yield Observatory()
@@ -185,7 +187,7 @@ async def _sample(page: Page, meter: Meter, interval: float) -> None:
         await asyncio.sleep(interval)
 
 
-def _pages(page: Page, store: Store, workers: Workers) -> dict[str, Serve]:
+def _pages(page: Page, store: Store, workers: Workers | None) -> dict[str, Serve]:
     from penstock.engines.telemetry.serving import Answer, as_json
 
     async def metrics(accept: str) -> Answer:
@@ -195,12 +197,14 @@ def _pages(page: Page, store: Store, workers: Workers) -> dict[str, Serve]:
         return as_json({"alive": True})
 
     async def readyz(_accept: str) -> Answer:
-        mine = set(workers())
         try:
             async with asyncio.timeout(READY_SECONDS):
                 seen = await store.desk.workers()
         except (Fault, TimeoutError):
             return as_json({"ready": False, "store": "out of reach"}, HTTPStatus.SERVICE_UNAVAILABLE)
+        if workers is None:
+            return as_json({"ready": True, "store": "reachable"})
+        mine = set(workers())
         alive = sum(worker.alive and worker.id in mine for worker in seen)
         told = {"ready": alive > 0, "store": "reachable", "workers_alive": alive}
         return as_json(told, HTTPStatus.OK if alive else HTTPStatus.SERVICE_UNAVAILABLE)
