@@ -136,7 +136,8 @@ class SqliteLedger:
             elif row[_COLUMNS + 1]:
                 begun.early.append(lease)
             else:
-                wanted[job_id] = (lease, Row._make(row[:_COLUMNS]))
+                found = Row._make(row[:_COLUMNS])
+                wanted[job_id] = (lease, self._counted(db, found, lease) if row[_COLUMNS + 2] else found)
         taken = self._taken(db, worker, [row for _, row in wanted.values()])
         read = leases_of(taken, worker)
         settling.refuse(db, read.unfit, self._clock.now(), self._rules)
@@ -160,6 +161,15 @@ class SqliteLedger:
                 submitting.submit(db, entries, self._clock.now())
                 rows = {row[1]: row for row in db.execute(sql("ledger_rows"), (asked,))}
         return rows
+
+    @staticmethod
+    def _counted(db: sqlite3.Connection, row: Row, lease: Lease) -> Row:
+        """An entry still in progress was lost with its worker; whoever took it back may have died as well."""
+        retries, crashes = max(row.retry_count, lease.attempt - 1), max(row.crashes, lease.crashes)
+        if (retries, crashes) == (row.retry_count, row.crashes):
+            return row
+        db.execute(sql("ledger_counts"), (retries, crashes, row.rowid))
+        return row._replace(retry_count=retries, crashes=crashes)
 
     def _taken(self, db: sqlite3.Connection, worker: WorkerId, rows: list[Row]) -> Taken:
         db.execute(sql("ledger_open"), (json.dumps([row.rowid for row in rows]),))
