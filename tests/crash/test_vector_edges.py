@@ -186,9 +186,9 @@ def test_a_server_that_is_killed_holds_documents_up_and_loses_none(plant: Plant,
         worker = papers.worker()
         plant.wait_until(lambda: plant.job(job)["parked_since"] is not None, "the job is parked", worker)
         assert (plant.job(job)["error_code"], plant.job(job)["retry_count"]) == ("ERR_VECTORS_DOWN", 0)
-        papers.run("ingest", "delete", "--rag", COLLECTION, "--path", str(cats))
         with pytest.raises(Unavailable, match="cannot be reached"):
             papers.found("sleep")
+        papers.run("ingest", "delete", "--rag", COLLECTION, "--path", str(cats))
 
         qdrant.start()
         papers.rest(worker)

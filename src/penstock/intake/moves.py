@@ -16,6 +16,7 @@ from penstock.model.catalogue import Debt
 from penstock.model.errors import Refused
 from penstock.model.files import blob_hash
 from penstock.model.jobs import Job, JobId
+from penstock.model.options import options_of
 from penstock.model.records import error_record, status_record
 from penstock.model.states import State
 from penstock.ports.catalogue import Catalogue
@@ -73,5 +74,6 @@ class Moves:
             record, suffix = status_record(job, filename=path.name, made=made), META
         else:
             record, suffix = error_record(job, filename=path.name), ERROR
-        # A later job about the same bytes had nothing to do: the record is that of the one that moved them.
-        await self._mover.write_beside(moved.path, suffix, record, keep=moved.earlier)
+        # Whoever watches the folder may have found the file a message is about: the message's record counts.
+        keep = moved.earlier and not options_of(job.metadata_json).demanded
+        await self._mover.write_beside(moved.path, suffix, record, keep=keep)
