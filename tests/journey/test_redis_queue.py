@@ -182,6 +182,20 @@ def test_our_own_submit_is_seen_by_a_bare_client(yard: Yard) -> None:
     assert "own.txt" in yard.found("vacation days")
 
 
+def test_a_collection_made_meanwhile_has_its_list_watched(yard: Yard) -> None:
+    """Within a few seconds, without a new start, a push to its own list is a document of it."""
+    made = yard.program("collection", "create", "late_rag", "--config", "penstock.yaml")
+    assert made.code == 0, made.err
+    message = {**yard.message("late.txt", "Umbrellas are lent at the door.", 8), "rag_id": "late_rag"}
+    began = time.monotonic()
+
+    told = yard.ended(yard.push(message, f"{QUEUE}:late_rag"))
+
+    assert (told["status"], told["rag_id"]) == ("done", "late_rag")
+    assert time.monotonic() - began < 20
+    assert yard.ask("LLEN", f"{QUEUE}:late_rag") == 0
+
+
 def test_killed_workers_and_an_emptied_redis_lose_nothing(yard: Yard) -> None:
     """Jobs booked while nobody works, then told to a Redis that forgot them, end once each."""
     yard.kill()

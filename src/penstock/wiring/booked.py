@@ -15,7 +15,7 @@ from penstock.engines.redis.store import RedisPorts, ports_on
 from penstock.engines.sqlite import SqliteStore
 from penstock.intake.messages import Declared
 from penstock.intake.yields import Yields
-from penstock.model.catalogue import LOCAL_TENANT
+from penstock.model.catalogue import LOCAL_TENANT, LOCAL_WORKSPACE
 from penstock.model.errors import Fault
 from penstock.model.events import LoggedEvent
 from penstock.model.jobs import JobId, NewJob
@@ -34,7 +34,7 @@ from penstock.work.relay import Comparer
 
 log = logging.getLogger("penstock.booked")
 T = TypeVar("T")
-DECLARED_SECONDS = 10.0
+DECLARED_SECONDS = 3.0
 """How long a collection made elsewhere may go unnoticed by those who read messages."""
 SWEEPS_RARER = 10
 """Known workers are looked at every interval; all keys are walked through so many times more rarely."""
@@ -44,7 +44,7 @@ class BookedStore:
     """The database's store with another queue in it; every write brings its messages over at once."""
 
     def __init__(self, book: SqliteStore, engine: RedisPorts, reading: Reading) -> None:
-        self._book = self.book = book
+        self._book = book
         self.engine = engine
         self.reading = reading
         self.clock = book.clock
@@ -124,6 +124,7 @@ class Reading:
         from penstock.wiring.declared import declared_by
 
         self._declared = await declared_by(store, self._settings)
+        store.engine.access.know({place.collection: place.tenant for place in self._declared.places})
 
 
 @asynccontextmanager
@@ -136,6 +137,8 @@ async def open_booked(
         engine = ports_on(
             client, names=names_of(settings), rules=book.rules, clock=book.clock, translate=reading.translate
         )
+        there = await book.catalogue.collections(LOCAL_WORKSPACE)
+        engine.access.know(dict.fromkeys([each.name for each in there], LOCAL_TENANT))
         yield BookedStore(book, engine, reading)
 
 

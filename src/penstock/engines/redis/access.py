@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from penstock.engines.redis.client import Client
 from penstock.engines.redis.listening import Wake
@@ -36,6 +37,15 @@ class Access:
         at = self.clock.now() if now is None else now
         given = (self._packed, repr(at), stamp(at) or "", *args)
         return await self.client.run(SCRIPTS[script], keys=self._keys, args=given, again=True)
+
+    def know(self, collections: Mapping[str, str]) -> None:
+        """Take up the lists of further collections; one that is gone stays: its messages are refused."""
+        if collections.items() <= self.names.collections.items():
+            return
+        self.names = replace(self.names, collections={**self.names.collections, **collections})
+        self.__post_init__()
+        self.client.watch_others([inbox.name for inbox in self.names.inboxes])
+        self.ring()
 
     def bell(self) -> Wake:
         """A bell that rings for news of every process on this queue."""

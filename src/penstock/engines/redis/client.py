@@ -138,6 +138,11 @@ class Client:
         self._listening().watch(watch)
         return watch
 
+    def watch_others(self, keys: Sequence[Word]) -> None:
+        """Be told of changes to these keys instead; nothing happens where nobody watches."""
+        if self._listener is not None:
+            self._listener.watch_others(keys)
+
     # Life -----------------------------------------------------------------------------------------
 
     async def open(self) -> None:

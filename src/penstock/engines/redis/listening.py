@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from penstock.engines.redis.protocol import Reply, Wire, Word, packed
 from penstock.engines.redis.watching import Watch
@@ -66,6 +66,11 @@ class Listener:
     def watch(self, watch: Watch) -> None:
         """Let it watch over this connection, from the next one on."""
         self._watch = watch
+
+    def watch_others(self, keys: Sequence[Word]) -> None:
+        """Watch these keys from now on."""
+        if self._watch is not None:
+            self._watch.exchange(keys)
 
     def subscribe(self, channel: Word) -> Wake:
         """A bell for the channel; it counts as listening once the server has said so."""

@@ -96,9 +96,11 @@ class Names:
         found = {self.queue: Inbox(name=self.queue, rank=normal, tenant=self.home)}
         for rank, name in self.lists.items():
             found[name] = Inbox(name=name, rank=rank, tenant=self.home)
+        ours = {self.completed, *self.dead_letters}
         for collection, tenant in self.collections.items():
             name = f"{self.queue}:{collection}"
-            found.setdefault(name, Inbox(name=name, rank=normal, tenant=tenant))
+            if name not in ours:
+                found.setdefault(name, Inbox(name=name, rank=normal, tenant=tenant))
         return tuple(found.values())
 
     def processing_of(self, worker: str) -> str:

@@ -258,7 +258,7 @@ class RedisQueue:
     async def _listen(self, timeout: float) -> bool:
         """From the first wait on we listen; what came before it rings once, when we do."""
         self._watch = self._access.client.watch(
-            [inbox.name for inbox in self._names.inboxes], self._access.ring
+            [inbox.name for inbox in self._access.names.inboxes], self._access.ring
         )
         self._news = self._access.bell()
         self._promoting.listen()

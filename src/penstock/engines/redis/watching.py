@@ -44,6 +44,12 @@ class Watch:
         self._armed = True
         self._wire.tell(self._question)
 
+    def exchange(self, keys: Sequence[Word]) -> None:
+        """Watch these keys instead, and be told at once if one of them is there."""
+        self._question = packed(("EXISTS", *keys))
+        self._armed = False
+        self.arm()
+
     def heard(self, reply: Reply) -> bool:
         """Take what is meant for us; False leaves it to others."""
         if isinstance(reply, int):
