@@ -16,6 +16,7 @@ from penstock.settings.addresses import (
     RedisServer,
     redis_server,
 )
+from penstock.settings.auth import Auth, Http
 from penstock.settings.collections import FILE_BYTES_MAX, Collections, DeclaredCollection
 from penstock.settings.compound import ListOf
 from penstock.settings.fetching import Fetching
@@ -41,8 +42,15 @@ class Redis:
     username: str | None = documented(NAME, None, "User to sign in as.")
     password: Secret | None = documented(Password(), None, "Password to sign in with.")
     db: int = documented(Whole(0, 9999), 0, "Number of the database.")
-    pool_size_multiplier: int = documented(Whole(1, 1000), 10, "Connections at most, per processor core.")
-    min_idle_conns: int = documented(Whole(0, 10_000), 0, "Connections kept open while idle.")
+    pool_size_multiplier: int = documented(
+        Whole(1, 1000),
+        10,
+        "Connections of one process at most, per processor core; it shares one, listens on another, "
+        "and the rest may wait in reserve.",
+    )
+    min_idle_conns: int = documented(
+        Whole(0, 10_000), 0, "Connections kept in reserve: a broken one is replaced without dialling."
+    )
     dial_timeout: float = documented(SPAN, "5s", "Longest wait for a connection.")
     read_timeout: float = documented(SPAN, "3s", "Longest wait for a reply.")
     write_timeout: float = documented(SPAN, "3s", "Longest wait to send a command.")
@@ -211,6 +219,8 @@ class Settings:
     embedding: Embedding = section(Embedding)
     answering: Answering = section(Answering)
     qdrant: Qdrant = section(Qdrant)
+    auth: Auth = section(Auth)
+    http: Http = section(Http)
     collections: Mapping[str, DeclaredCollection] = setting(
         Collections(), {}, "Collections that are there from the start, each as its own page describes."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -55,6 +56,8 @@ async def _reached(settings: Settings, clock: Clock, *, patient: bool = False) -
         operation_seconds=max(redis.read_timeout, redis.write_timeout),
         dial_seconds=redis.dial_timeout,
         resends_max=redis.max_retries,
+        connections_max=redis.pool_size_multiplier * (os.cpu_count() or 1),
+        idle_min=redis.min_idle_conns,
     )
     async with connect(settings.redis_server(), clock, limits=limits, patient=patient) as client:
         yield client

@@ -13,12 +13,13 @@ import random
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.engines.redis.dialling import Limits, Server, dial, place_of
 from penstock.engines.redis.faults import DEMOTED, PASSING, ScriptMissing, broken_off, fault_of, late
 from penstock.engines.redis.listening import Listener, Wake
 from penstock.engines.redis.protocol import Late, Lost, Reply, ReplyError, Wire, Word, packed
+from penstock.engines.redis.reserve import Reserve
 from penstock.engines.redis.scripts import Script
 from penstock.engines.redis.watching import Watch
 from penstock.model.errors import Fault, Refused, Unavailable
@@ -28,8 +29,10 @@ PAUSE_SECONDS = 0.02
 PAUSE_SECONDS_MAX = 0.5
 DEMOTED_SECONDS = 1.0
 """A connection this young is not exchanged for another because its server cannot be written."""
-BLOCKED_MAX = 16
-"""Calls that may block on the server at the same time, each on a connection of its own."""
+STANDING = 2
+"""The shared line and the one that listens; what else a client may have can block or wait in reserve."""
+KNOCK_SECONDS = 1.0
+"""A connection from the reserve that does not answer within this time is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +65,9 @@ class Client:
         self._connections = 0
         self._changed = clock.now()
         self._listener: Listener | None = None
-        self._idle: list[Wire] = []
-        self._blocked = asyncio.Semaphore(BLOCKED_MAX)
+        spare = max(1, limits.connections_max - STANDING)
+        self._reserve = Reserve(self._dialled_once, min(limits.idle_min, spare))
+        self._blocked = asyncio.Semaphore(spare)
         self._closed = False
         self._elsewhere: dict[asyncio.AbstractEventLoop, Client] = {}
 
@@ -120,8 +124,7 @@ class Client:
             raise late(self.where, deadline, sent=True) from error
         except Lost as error:
             raise broken_off(self.where, error.why, sent=error.sent) from error
-        if wire.is_usable:
-            self._idle.append(wire)
+        self._reserve.give(wire)
         if isinstance(reply, ReplyError):
             raise fault_of(reply, self.where, str(words[0]))
         return reply
@@ -160,6 +163,7 @@ class Client:
         self._closed = True
         if self._listener is not None:
             await self._listener.close()
+        await self._reserve.close()
         if self._dialling is not None:
             self._dialling.cancel()
             await asyncio.gather(self._dialling, return_exceptions=True)
@@ -190,7 +194,8 @@ class Client:
             if self._closed:
                 raise self._gone()
             self._elsewhere = {each: made for each, made in self._elsewhere.items() if not each.is_closed()}
-            other = self._elsewhere[loop] = Client(self._server, self._clock, self.limits, self._tls)
+            alone = replace(self.limits, idle_min=0)
+            other = self._elsewhere[loop] = Client(self._server, self._clock, alone, self._tls)
         return other
 
     def _end(self, seconds: float | None) -> float:
@@ -269,7 +274,7 @@ class Client:
         tries = 0
         while True:
             try:
-                return self._take(await self._dialled_once())
+                return self._take(await self._kept_ready() or await self._dialled_once())
             except Unavailable as fault:
                 self._trouble = fault
                 if not self._callers or fault.code == "ERR_STORE_SIGN_IN":
@@ -277,14 +282,23 @@ class Client:
             await asyncio.sleep(_pause_after(tries))
             tries += 1
 
+    async def _kept_ready(self) -> Wire | None:
+        """One from the reserve that still answers."""
+        while (wire := self._reserve.take()) is not None:
+            try:
+                await wire.ask(packed(("PING",)), self._loop.time() + KNOCK_SECONDS)
+            except (Late, Lost):
+                wire.abort()
+            else:
+                return wire
+        return None
+
     async def _spare(self, ends: float) -> Wire:
         """A connection nobody else uses."""
         tries = 0
         while True:
-            while self._idle:
-                wire = self._idle.pop()
-                if wire.is_usable:
-                    return wire
+            if (wire := self._reserve.take()) is not None:
+                return wire
             try:
                 return await self._dialled_once()
             except Unavailable as fault:
@@ -310,6 +324,7 @@ class Client:
         self._connections += 1
         self._changed = self._clock.now()
         wire.gone.add_done_callback(lambda _: self._lost())
+        self._reserve.fill()
         return wire
 
     def _lost(self) -> None:

@@ -51,6 +51,10 @@ class Limits:
     """For one try to connect."""
     resends_max: int = 3
     """How often a command that may be done again is sent again after a broken connection."""
+    connections_max: int = 18
+    """Connections of one client: the shared line, one that listens, those that block or wait in reserve."""
+    idle_min: int = 0
+    """Connections kept open in reserve."""
     in_flight_max: int = 10_000
     """Commands under way on one connection; more wait their turn."""
     reply_bytes_max: int = 64 << 20
