@@ -111,12 +111,28 @@ CODES: Mapping[str, str] = {
     "ERR_ANSWERER_SETUP": "The answering endpoint is not where it should be, or has not this model.",
     "ERR_ANSWERER_REFUSED": "The answering endpoint refuses the request.",
     "ERR_ANSWERER_ANSWER": "The answering endpoint answers with something that is no answer.",
+    "ERR_TOKEN_MISSING": "The request carries no token.",
+    "ERR_TOKEN_INVALID": "The token is not one we accept.",
+    "ERR_TOKEN_EXPIRED": "The token was right, and its time is over.",
+    "ERR_TICKET_INVALID": "The ticket was used, is over, or never was one.",
+    "ERR_KEYS_UNAVAILABLE": "The keys that tokens are signed by cannot be read.",
+    "ERR_PEER_FORBIDDEN": "Without sign-in only requests from this machine are answered.",
+    "ERR_HOST_FORBIDDEN": "The request calls the server by a name it does not have.",
+    "ERR_ORIGIN_FORBIDDEN": "The page that asks may not ask here.",
     "ERR_LEGACY_UNREADABLE": "The legacy database cannot be read.",
     "ERR_LEGACY_UNVERIFIED": "The migrated rows do not match the legacy tables.",
 }
 """Every code there is, and what it means; the reference page is made from it."""
 
 SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
+    "ERR_TOKEN_MISSING": ("Send the header Authorization: Bearer TOKEN.",),
+    "ERR_TOKEN_INVALID": ("Sign in again, and compare auth.issuer and auth.audience with the token's.",),
+    "ERR_TOKEN_EXPIRED": ("Sign in again, or have the token refreshed.",),
+    "ERR_TICKET_INVALID": ("Ask for another; each is good once and for a short time.",),
+    "ERR_KEYS_UNAVAILABLE": ("Check auth.jwks_url or auth.jwks_file: penstock doctor.",),
+    "ERR_PEER_FORBIDDEN": ("Ask from the machine itself, or set auth.mode to jwt.",),
+    "ERR_HOST_FORBIDDEN": ("Use the address the program printed, or add the name to http.allowed_hosts.",),
+    "ERR_ORIGIN_FORBIDDEN": ("Add the page's origin to auth.allowed_origins.",),
     "ERR_ITEM_TYPE_UNKNOWN": (
         "Use content, file, folder, project, library, delete_tenant, delete_document or rename.",
     ),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from penstock.settings import auth_rules
 from penstock.settings.addresses import RedisServer, redis_server
 from penstock.settings.collections import DeclaredCollection, in_collections
 from penstock.settings.durations import format_duration
@@ -250,6 +251,43 @@ RULES = (
         keys=("collections", "data"),
         wrong=_sources_in_data,
         must="must name folders outside the data folder as sources",
+    ),
+    Rule(
+        keys=("auth.mode", "auth.secret", "auth.jwks_url", "auth.jwks_file"),
+        wrong=auth_rules.no_key,
+        must="must, if jwt, stand beside exactly one of auth.secret, auth.jwks_url and auth.jwks_file",
+    ),
+    Rule(
+        keys=("auth.issuer", "auth.mode"),
+        wrong=auth_rules.no_issuer,
+        must="must be given when auth.mode is jwt",
+    ),
+    Rule(keys=("auth.leeway",), wrong=auth_rules.long_leeway, must="must be at most 1m"),
+    Rule(keys=("auth.ticket_ttl",), wrong=auth_rules.long_ticket, must="must be at most 5m"),
+    Rule(
+        keys=("auth.jwks_stale", "auth.jwks_fresh"),
+        wrong=auth_rules.short_staleness,
+        must="must be at least auth.jwks_fresh",
+    ),
+    Rule(
+        keys=("auth.jwks_url", "profile"),
+        wrong=auth_rules.plain_keys,
+        must="must be https; http will do on loopback, outside the production profile",
+    ),
+    Rule(
+        keys=("auth.secret", "profile"),
+        wrong=auth_rules.weak_secret,
+        must="must, in the production profile, be one nobody can guess, such as `openssl rand -hex 32` makes",
+    ),
+    Rule(
+        keys=("auth.allowed_origins", "profile"),
+        wrong=auth_rules.every_origin,
+        must="must name each page in the production profile",
+    ),
+    Rule(
+        keys=("http.host", "profile", "auth.mode"),
+        wrong=auth_rules.open_bind,
+        must="must be a loopback address in the production profile while auth.mode is local",
     ),
     *_against_section("redis.addr", "host", "port"),
     *_against_section("redis.username", "username"),

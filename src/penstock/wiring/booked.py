@@ -57,6 +57,7 @@ class BookedStore:
         self.manifest = book.manifest
         self.auditor = book.auditor
         self.meter = engine.meter(book.meter)
+        self.tickets = book.tickets
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Run `work` in a transaction; its result after the commit, whether or not the queue is there."""

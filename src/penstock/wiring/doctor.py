@@ -19,6 +19,7 @@ from penstock.settings import Address, Secret, Settings
 from penstock.wiring.attendance import attendance
 from penstock.wiring.collections import recipe_for
 from penstock.wiring.parsers import parser_abilities
+from penstock.wiring.sign_in import sign_in_findings
 from penstock.wiring.store import open_store
 from penstock.wiring.vectors import open_projection
 
@@ -244,6 +245,10 @@ async def _vectors(settings: Settings) -> list[Finding]:
     return [ok("vectors", f"{settings.vectors} answers and holds {points:,} vectors.")]
 
 
+async def _sign_in(settings: Settings) -> list[Finding]:
+    return await sign_in_findings(settings, SystemClock())
+
+
 async def _watching(settings: Settings) -> list[Finding]:
     found = []
     for name, collection in settings.collections.items():
@@ -285,6 +290,7 @@ CHECKS: dict[str, Check] = {
     "answerer": _answerer,
     "redis": _redis,
     "vectors": _vectors,
+    "sign_in": _sign_in,
     "watching": _watching,
     "queue": _attendance,
 }

@@ -21,6 +21,7 @@ from penstock.ports.index import Index
 from penstock.ports.manifest import Manifest
 from penstock.ports.queue import Queue
 from penstock.ports.telemetry import Meter
+from penstock.ports.tokens import Tickets
 from penstock.settings import Settings
 from penstock.wiring.vectors import open_index
 
@@ -46,6 +47,8 @@ class Store(Database, Protocol):
     def auditor(self) -> Auditor: ...
     @property
     def meter(self) -> Meter: ...
+    @property
+    def tickets(self) -> Tickets: ...
 
 
 @asynccontextmanager
@@ -76,6 +79,7 @@ async def open_sqlite_store(settings: Settings) -> AsyncIterator[SqliteStore]:
         busy_seconds=settings.sqlite.busy_timeout,
         poll_seconds=settings.worker.poll_interval,
         vectors_max=settings.sqlite.vectors_max,
+        ticket_seconds=settings.auth.ticket_ttl,
         booked=settings.queue.scheme != "database",
     )
     try:

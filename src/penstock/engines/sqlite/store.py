@@ -24,6 +24,7 @@ from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.tickets import TICKET_SECONDS, SqliteTickets
 from penstock.engines.sqlite.times import iso, seconds
 from penstock.engines.sqlite.transaction import SqliteTransaction
 from penstock.engines.sqlite.turnstile import turnstiles
@@ -54,6 +55,7 @@ class SqliteStore:
         busy_seconds: float,
         poll_seconds: float,
         vectors_max: int,
+        ticket_seconds: float = TICKET_SECONDS,
         booked: bool = False,
     ) -> None:
         self.booked = booked
@@ -88,6 +90,7 @@ class SqliteStore:
         self.manifest = SqliteManifest(self)
         self.auditor = SqliteAuditor(self)
         self.meter = SqliteMeter(self)
+        self.tickets = SqliteTickets(self, ticket_seconds=ticket_seconds)
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Run `work` in a transaction; its result after the commit."""
@@ -210,6 +213,7 @@ async def open_sqlite(
     busy_seconds: float = 10.0,
     poll_seconds: float = 0.25,
     vectors_max: int = VECTORS_MAX,
+    ticket_seconds: float = TICKET_SECONDS,
     booked: bool = False,
 ) -> SqliteStore:
     """Open (and make, and migrate) the database of a data folder."""
@@ -225,6 +229,7 @@ async def open_sqlite(
                 busy_seconds=busy_seconds,
                 poll_seconds=poll_seconds,
                 vectors_max=vectors_max,
+                ticket_seconds=ticket_seconds,
                 booked=booked,
             )
         except sqlite3.Error as error:
