@@ -17,7 +17,6 @@ from penstock.settings.addresses import (
     redis_server,
 )
 from penstock.settings.auth import Auth, Http
-from penstock.settings.auth import Auth, Http
 from penstock.settings.collections import FILE_BYTES_MAX, Collections, DeclaredCollection
 from penstock.settings.compound import ListOf
 from penstock.settings.fetching import Fetching
@@ -220,8 +219,6 @@ class Settings:
     embedding: Embedding = section(Embedding)
     answering: Answering = section(Answering)
     qdrant: Qdrant = section(Qdrant)
-    auth: Auth = section(Auth)
-    http: Http = section(Http)
     auth: Auth = section(Auth)
     http: Http = section(Http)
     collections: Mapping[str, DeclaredCollection] = setting(
