@@ -18,6 +18,7 @@ from penstock.model.rules import Rules
 from penstock.ports.batches import Batches
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
+from penstock.ports.conversations import Transcript
 from penstock.ports.database import Database, Transaction
 from penstock.ports.desk import Desk
 from penstock.ports.index import Index
@@ -43,6 +44,9 @@ class Store(Database, Protocol):
 
     @property
     def catalogue(self) -> Catalogue: ...
+
+    @property
+    def transcript(self) -> Transcript: ...
 
     @property
     def index(self) -> Index: ...
@@ -73,6 +77,7 @@ class BookedStore:
         self.desk = BookedDesk(book.desk, desk, self.queue.relay)
         self.batches = book.batches
         self.catalogue = book.catalogue
+        self.transcript = book.transcript
         self.index = book.index
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:

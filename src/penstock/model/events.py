@@ -6,7 +6,7 @@ payload fields are the documented ones; `seq` and `ts` stand beside them in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
@@ -64,18 +64,26 @@ class MessageCreated:
     """A message of a conversation is there."""
 
     type: ClassVar[str] = "message.created"
+    workspace_id: str
     conversation_id: str
     message: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageStatusUpdated:
-    """An answer moved on."""
+    """An answer moved on; once it has ended, with all there is to show of it."""
 
     type: ClassVar[str] = "message.status_updated"
+    workspace_id: str
     conversation_id: str
     message_id: str
     status: str
+    content: str | None = None
+    citations: Sequence[Mapping[str, object]] | None = None
+    usage: Mapping[str, object] | None = None
+    metadata: Mapping[str, object] | None = None
+    error_code: str | None = None
+    error_message: str | None = None
 
 
 Event = (

@@ -16,6 +16,7 @@ from penstock.model.events import Event, LoggedEvent
 from penstock.model.jobs import BatchId, Lease, NewJob, Receipt
 from penstock.model.outcomes import Outcome
 from penstock.ports.catalogue import Debts, Documents, Kept, Shelves, Stages
+from penstock.ports.conversations import Conversations
 
 T = TypeVar("T")
 
@@ -62,6 +63,11 @@ class Transaction(Protocol):
     @property
     def debts(self) -> Debts:
         """What is owed."""
+        ...
+
+    @property
+    def conversations(self) -> Conversations:
+        """Conversations and their messages."""
         ...
 
 

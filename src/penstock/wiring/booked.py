@@ -53,6 +53,7 @@ class BookedStore:
         self.desk = BookedDesk(book.desk, engine.desk, self.queue.relay)
         self.batches = book.batches
         self.catalogue = book.catalogue
+        self.transcript = book.transcript
         self.index = book.index
         self.manifest = book.manifest
         self.auditor = book.auditor

@@ -15,6 +15,7 @@ from penstock.ports.auditing import Auditor
 from penstock.ports.batches import Batches
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
+from penstock.ports.conversations import Transcript
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
 from penstock.ports.index import Index
@@ -39,6 +40,8 @@ class Store(Database, Protocol):
     def batches(self) -> Batches: ...
     @property
     def catalogue(self) -> Catalogue: ...
+    @property
+    def transcript(self) -> Transcript: ...
     @property
     def index(self) -> Index: ...
     @property

@@ -14,6 +14,7 @@ from penstock.engines.sqlite.auditing import SqliteAuditor
 from penstock.engines.sqlite.catalogue import SqliteCatalogue
 from penstock.engines.sqlite.checkpoint import PAGES, Checkpointer
 from penstock.engines.sqlite.connection import Synchronous, connect, prepare
+from penstock.engines.sqlite.conversations import SqliteTranscript
 from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
@@ -86,6 +87,7 @@ class SqliteStore:
         self.desk = SqliteDesk(self)
         self.batches = self.desk
         self.catalogue = SqliteCatalogue(self)
+        self.transcript = SqliteTranscript(self)
         self.index: Index = SqliteIndex(self, vectors_max=vectors_max)
         self.manifest = SqliteManifest(self)
         self.auditor = SqliteAuditor(self)

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from penstock.engines.sqlite import settling, submitting
+from penstock.engines.sqlite.conversations import SqliteConversations
 from penstock.engines.sqlite.debts import SqliteDebts
 from penstock.engines.sqlite.documents import SqliteDocuments
 from penstock.engines.sqlite.kept import SqliteKept
@@ -83,3 +84,8 @@ class SqliteTransaction:
     def debts(self) -> SqliteDebts:
         """What is owed."""
         return SqliteDebts(self._db, self._now)
+
+    @property
+    def conversations(self) -> SqliteConversations:
+        """Conversations and their messages."""
+        return SqliteConversations(self._db, self._now)

@@ -1,0 +1,373 @@
+"""Conversations on SQLite: the verbs inside a transaction, and looking beside the writer."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso, seconds
+from penstock.model.catalogue import DocumentId, WorkspaceId
+from penstock.model.codes import CODES
+from penstock.model.conversations import (
+    HOLD_SECONDS,
+    MESSAGES_MAX,
+    PAGE_MAX,
+    UNFINISHED_MAX,
+    Assignment,
+    Bookmark,
+    Conversation,
+    ConversationId,
+    Message,
+    MessageId,
+    MessageStatus,
+    Posted,
+    Role,
+    Standing,
+    Written,
+    id_of,
+    question_of,
+    scope_json_of,
+    title_of,
+)
+from penstock.model.errors import ErrorReport, Exhausted, Refused
+from penstock.model.ids import new_job_id
+
+STOPPED = "ERR_STOPPED"
+INTERRUPTED = "ERR_INTERRUPTED"
+_LAST = "\U0010ffff"
+_NO_NUMBER = (1 << 63) - 1
+
+
+class SqliteConversations:
+    """The verbs inside a transaction."""
+
+    def __init__(self, db: sqlite3.Connection, now: float) -> None:
+        self._db = db
+        self._now = now
+
+    def open(
+        self,
+        workspace: WorkspaceId,
+        *,
+        title: str = "",
+        collections: tuple[str, ...] = (),
+        documents: tuple[DocumentId, ...] = (),
+    ) -> Conversation:
+        """A new conversation; Refused if there is no such workspace."""
+        conversation = ConversationId(new_job_id(self._now))
+        row = {
+            "id": conversation,
+            "workspace": workspace,
+            "title": title_of(title),
+            "scope": scope_json_of(collections, documents),
+            "now": iso(self._now),
+        }
+        self._db.execute(sql("conversation_add"), row)
+        return self._known(workspace, conversation)
+
+    def rename(self, workspace: WorkspaceId, conversation: ConversationId, title: str) -> Conversation:
+        """Another title."""
+        where = {"workspace": workspace, "conversation": conversation, "title": title_of(title)}
+        self._db.execute(sql("conversation_rename"), where)
+        return self._known(workspace, conversation)
+
+    def remove(self, workspace: WorkspaceId, conversation: ConversationId) -> bool:
+        """Remove it with all its messages."""
+        where = {"workspace": workspace, "conversation": conversation}
+        return bool(self._db.execute(sql("conversation_remove"), where).rowcount)
+
+    def post(
+        self,
+        workspace: WorkspaceId,
+        conversation: ConversationId,
+        text: str,
+        *,
+        owner: str,
+        message: MessageId | None = None,
+    ) -> Posted:
+        """A question with its answer to come."""
+        content = question_of(text)
+        there = self._known(workspace, conversation)
+        asked = MessageId(new_job_id(self._now)) if message is None else id_of(message)
+        if message is not None and (known := self._posted(workspace, conversation, asked)):
+            return known
+        self._refuse_beyond(there, 2)
+        self._add(there, asked, there.messages + 1, Role.USER, content=content)
+        answer = self._add(there, None, there.messages + 2, Role.AI, reply_to=asked, owner=owner)
+        return Posted(question=self._message(workspace, asked), answer=self._message(workspace, answer))
+
+    def regenerate(self, workspace: WorkspaceId, answer: MessageId, *, owner: str) -> Message:
+        """Another answer to come, to the question this one is to."""
+        found = self._message(workspace, answer)
+        newest = None if found.reply_to is None else self._newest(found.reply_to)
+        if newest is None or found.reply_to is None:
+            raise Refused(f"message {answer} is no answer", code="ERR_MESSAGE_UNKNOWN")
+        if not newest.status.is_final:
+            raise Refused("the question is being answered; wait, or stop it", code="ERR_ANSWER_UNFINISHED")
+        there = self._known(workspace, found.conversation)
+        self._refuse_beyond(there, 1)
+        added = self._add(there, None, there.messages + 1, Role.AI, reply_to=found.reply_to, owner=owner)
+        return self._message(workspace, added)
+
+    def stop(self, workspace: WorkspaceId, answer: MessageId) -> bool:
+        """Let it end now."""
+        self._message(workspace, answer)
+        where = {"message": answer, "code": STOPPED, "error": CODES[STOPPED], "now": iso(self._now)}
+        if self._db.execute(sql("chat_stop_pending"), where).rowcount:
+            return True
+        return bool(self._db.execute(sql("chat_stop_running"), {"message": answer}).rowcount)
+
+    def take(self, answer: MessageId, owner: str) -> Assignment | None:
+        """Begin to write it."""
+        where = {"message": answer, "owner": owner, "due": self._due(), "now": iso(self._now)}
+        row = self._db.execute(sql("chat_take"), where).fetchone()
+        if row is None:
+            return None
+        (workspace,) = self._db.execute(sql("chat_workspace"), (row[0],)).fetchone()
+        return Assignment(
+            conversation=self._known(workspace, row[0]),
+            question=self._message(workspace, row[1]),
+            answer=self._message(workspace, answer),
+        )
+
+    def finish(self, answer: MessageId, owner: str, written: Written) -> bool:
+        """It is written."""
+        where = {"message": answer, "owner": owner, "now": iso(self._now), **_row(written)}
+        return bool(self._db.execute(sql("chat_finish"), where).rowcount)
+
+    def fail(self, answer: MessageId, owner: str, error: ErrorReport, written: Written | None = None) -> bool:
+        """It could not be written to its end."""
+        where = {
+            "message": answer,
+            "owner": owner,
+            "code": error.code,
+            "error": error.message,
+            "now": iso(self._now),
+            **_row(written),
+        }
+        return bool(self._db.execute(sql("chat_fail"), where).rowcount)
+
+    def _known(self, workspace: WorkspaceId, conversation: ConversationId) -> Conversation:
+        where = {"workspace": workspace, "conversation": conversation}
+        row = self._db.execute(sql("conversation_find"), where).fetchone()
+        if row is None:
+            raise Refused(f"there is no conversation {conversation}", code="ERR_CONVERSATION_UNKNOWN")
+        return conversation_of(row)
+
+    def _message(self, workspace: WorkspaceId, message: MessageId) -> Message:
+        where = {"workspace": workspace, "message": message}
+        row = self._db.execute(sql("chat_find"), where).fetchone()
+        if row is None:
+            raise Refused(f"there is no message {message}", code="ERR_MESSAGE_UNKNOWN")
+        return message_of(row)
+
+    def _newest(self, question: MessageId) -> Message | None:
+        row = self._db.execute(sql("chat_newest_reply"), {"question": question}).fetchone()
+        return None if row is None else message_of(row)
+
+    def _posted(
+        self, workspace: WorkspaceId, conversation: ConversationId, asked: MessageId
+    ) -> Posted | None:
+        """What an id was posted as, if it was; one that stands for something else is refused."""
+        if not self._db.execute(sql("chat_taken"), (asked,)).fetchone()[0]:
+            return None
+        row = self._db.execute(sql("chat_find"), {"workspace": workspace, "message": asked}).fetchone()
+        question = None if row is None else message_of(row)
+        answer = self._newest(asked)
+        if question is None or answer is None or question.conversation != conversation:
+            raise Refused(f"the message id {asked} is taken", code="ERR_MESSAGE_ID_INVALID")
+        return Posted(question=question, answer=answer)
+
+    def _refuse_beyond(self, there: Conversation, more: int) -> None:
+        if there.messages + more > MESSAGES_MAX:
+            raise Refused(
+                f"the conversation has {there.messages:,} messages, the limit is {MESSAGES_MAX:,}",
+                code="ERR_CONVERSATION_FULL",
+            )
+        (unfinished,) = self._db.execute(sql("chat_unfinished"), (there.id,)).fetchone()
+        if unfinished >= UNFINISHED_MAX:
+            raise Exhausted(
+                f"{unfinished} answers of this conversation are still to come", code="ERR_ANSWER_UNFINISHED"
+            )
+
+    def _add(
+        self,
+        there: Conversation,
+        message: MessageId | None,
+        number: int,
+        role: Role,
+        *,
+        content: str = "",
+        reply_to: MessageId | None = None,
+        owner: str | None = None,
+    ) -> MessageId:
+        added = message or MessageId(new_job_id(self._now))
+        row = {
+            "id": added,
+            "conversation": there.id,
+            "number": number,
+            "role": role,
+            "status": MessageStatus.DONE if role is Role.USER else MessageStatus.PENDING,
+            "content": content,
+            "reply_to": reply_to,
+            "owner": owner,
+            "due": "" if role is Role.USER else self._due(),
+            "now": iso(self._now),
+        }
+        self._db.execute(sql("chat_add"), row)
+        return added
+
+    def _due(self) -> str:
+        return iso(self._now + HOLD_SECONDS)
+
+
+class SqliteTranscript:
+    """Looks beside the writer, renews and heals through it."""
+
+    def __init__(self, store: Access) -> None:
+        self._store = store
+
+    async def conversations(
+        self, workspace: WorkspaceId, *, before: Bookmark | None = None, limit: int = 50
+    ) -> list[Conversation]:
+        """A workspace's, those with the latest news first."""
+        where = {
+            "workspace": workspace,
+            "updated": _LAST if before is None else iso(before.updated_at),
+            "id": _LAST if before is None else before.id,
+            "limit": _page(limit),
+        }
+        rows = await self._store.look(lambda db: db.execute(sql("conversation_list"), where).fetchall())
+        return [conversation_of(row) for row in rows]
+
+    async def conversation(self, workspace: WorkspaceId, conversation: ConversationId) -> Conversation | None:
+        """One by id."""
+        where = {"workspace": workspace, "conversation": conversation}
+        row = await self._store.look(lambda db: db.execute(sql("conversation_find"), where).fetchone())
+        return None if row is None else conversation_of(row)
+
+    async def messages(
+        self,
+        workspace: WorkspaceId,
+        conversation: ConversationId,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 50,
+    ) -> list[Message]:
+        """A page in order of number."""
+        where = {
+            "workspace": workspace,
+            "conversation": conversation,
+            "before": _NO_NUMBER if before is None else before,
+            "limit": _page(limit),
+        }
+        if after is not None:
+            where |= {"after": after}
+            rows = await self._store.look(lambda db: db.execute(sql("chat_after"), where).fetchall())
+            return [message_of(row) for row in rows]
+        rows = await self._store.look(lambda db: db.execute(sql("chat_before"), where).fetchall())
+        return [message_of(row) for row in reversed(rows)]
+
+    async def message(self, workspace: WorkspaceId, message: MessageId) -> Message | None:
+        """One by id."""
+        where = {"workspace": workspace, "message": message}
+        row = await self._store.look(lambda db: db.execute(sql("chat_find"), where).fetchone())
+        return None if row is None else message_of(row)
+
+    async def renew(self, owner: str, answers: Mapping[MessageId, str]) -> Mapping[MessageId, Standing]:
+        """Say that these are still being written; a power cut ends them all, so no disk is waited for."""
+        due = iso(self._store.clock.now() + HOLD_SECONDS)
+
+        def work(db: sqlite3.Connection) -> dict[MessageId, Standing]:
+            return {
+                message: _standing(
+                    db.execute(
+                        sql("chat_renew"),
+                        {"message": message, "owner": owner, "due": due, "content": content},
+                    ).fetchone()
+                )
+                for message, content in answers.items()
+            }
+
+        return await self._store.change(work, durable=False)
+
+    async def heal(self, *, limit: int = 100) -> list[MessageId]:
+        """End what nobody writes any more; a look that finds nothing writes nothing."""
+        now = iso(self._store.clock.now())
+        found = await self._store.look(lambda db: db.execute(sql("chat_due"), (now,)).fetchone())
+        if not found[0]:
+            return []
+        where = {
+            "now": now,
+            "limit": limit,
+            "code": INTERRUPTED,
+            "error": CODES[INTERRUPTED],
+            "stopped_code": STOPPED,
+            "stopped": CODES[STOPPED],
+        }
+
+        def work(db: sqlite3.Connection) -> list[MessageId]:
+            healed = [MessageId(row[0]) for row in db.execute(sql("chat_heal"), where).fetchall()]
+            if healed:
+                self._store.announce()
+            return healed
+
+        return await self._store.change(work)
+
+
+def conversation_of(row: tuple[Any, ...]) -> Conversation:
+    """A conversation from a row of `conversation_find` or `conversation_list`."""
+    scope = json.loads(row[3])
+    return Conversation(
+        id=ConversationId(row[0]),
+        workspace=WorkspaceId(row[1]),
+        title=row[2],
+        collections=tuple(scope.get("collections", ())),
+        documents=tuple(map(DocumentId, scope.get("documents", ()))),
+        messages=row[4],
+        created_at=seconds(row[5]),
+        updated_at=seconds(row[6]),
+    )
+
+
+def message_of(row: tuple[Any, ...]) -> Message:
+    """A message from a row of `chat_find` and its like."""
+    return Message(
+        id=MessageId(row[0]),
+        conversation=ConversationId(row[1]),
+        number=row[2],
+        role=Role(row[3]),
+        status=MessageStatus(row[4]),
+        content=row[5],
+        citations_json=row[6],
+        usage_json=row[7],
+        metadata_json=row[8],
+        error=None if row[9] is None else ErrorReport(code=row[9], message=row[10] or ""),
+        reply_to=None if row[11] is None else MessageId(row[11]),
+        created_at=seconds(row[12]),
+        updated_at=seconds(row[13]),
+    )
+
+
+def _row(written: Written | None) -> dict[str, object]:
+    return {
+        "content": None if written is None else written.content,
+        "citations": None if written is None else written.citations_json,
+        "usage": None if written is None else written.usage_json,
+        "metadata": None if written is None else written.metadata_json,
+    }
+
+
+def _standing(row: tuple[int] | None) -> Standing:
+    if row is None:
+        return Standing.LOST
+    return Standing.STOPPING if row[0] else Standing.HELD
+
+
+def _page(limit: int) -> int:
+    return max(1, min(limit, PAGE_MAX))

@@ -1,0 +1,5 @@
+-- chat_find (sqlite): a message of a workspace by id.
+SELECT m.message_id, m.conversation_id, m.number, m.role, m.status, m.content, m.citations_json, m.usage_json, m.metadata_json,
+  m.error_code, m.error_message, m.reply_to, m.created_at, m.updated_at
+FROM messages m JOIN conversations c ON c.conversation_id = m.conversation_id
+WHERE m.message_id = :message AND c.workspace_id = :workspace

@@ -1,0 +1,4 @@
+-- chat_finish (sqlite): an answer is written. An owner who came too late changes nothing.
+UPDATE messages SET status = 'done', content = :content, citations_json = :citations, usage_json = :usage,
+  metadata_json = :metadata, error_code = NULL, error_message = NULL, owner = NULL, due_at = '', stopping = 0, updated_at = :now
+WHERE message_id = :message AND owner = :owner AND status = 'running'
