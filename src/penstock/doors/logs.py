@@ -3,7 +3,7 @@
 Rooms log with `logging.getLogger("penstock.…")` and `extra={"job_id": …}`; what is logged inside an attempt
 names it by itself. A key that is not allowed is a mistake in our code: refused where it is made, or left out
 in production. What an exception says may be a user's text, so a log names its type and place; the whole of it
-is shown only while debugging.
+is shown only while debugging. Tokens and tickets are masked in all of it, facts and tracebacks included.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import logging
 import os
 import sys
 import traceback
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TextIO
 
+from penstock.doors.redaction import redacted
 from penstock.engines.telemetry.current import current_facts
 
 FACTS = ("trace_id", "span_id", "job_id", "queue", "worker_id", "request_id", "namespace")
@@ -27,6 +29,15 @@ _ROOM = "penstock"
 
 class _Ours(logging.StreamHandler[TextIO]):
     """Tells our handler from those a test or a library put beside it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Name the place of a line that cannot be written; Python's own way prints what it was given."""
+        error = type(sys.exc_info()[1]).__name__
+        place = f"{os.path.basename(record.pathname)}:{record.lineno}"
+        told = {**record.__dict__, "msg": f"a log line of {place} cannot be written ({error})"}
+        with suppress(Exception):  # a stream that is gone stays gone
+            plain = logging.makeLogRecord({**told, "args": (), "exc_info": None})
+            self.stream.write(self.format(plain) + self.terminator)
 
 
 def set_up_logging(level: str, stream: TextIO | None = None, *, strict: bool = True) -> None:
@@ -64,11 +75,16 @@ def _facts(record: logging.LogRecord) -> dict[str, object]:
     around = current_facts()
     given = {key: record.__dict__.get(key) for key in FACTS}
     found = {key: around.get(key) if value is None else value for key, value in given.items()}
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: _plain(value) for key, value in found.items() if value is not None}
+
+
+def _plain(value: object) -> object:
+    """A number as it is, anything else as text without secrets."""
+    return value if isinstance(value, int | float) else redacted(str(value))
 
 
 def _message(record: logging.LogRecord) -> str:
-    message = record.getMessage()
+    message = redacted(record.getMessage())
     error = record.exc_info[1] if record.exc_info else None
     if error is None:
         return message
@@ -80,7 +96,7 @@ def _message(record: logging.LogRecord) -> str:
 def _trace(record: logging.LogRecord) -> str:
     if not record.exc_info or os.environ.get("PENSTOCK_DEBUG") != "1":
         return ""
-    return "\n" + "".join(traceback.format_exception(record.exc_info[1])).rstrip()
+    return "\n" + redacted("".join(traceback.format_exception(record.exc_info[1])).rstrip())
 
 
 def _time(record: logging.LogRecord) -> str:

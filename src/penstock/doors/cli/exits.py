@@ -16,6 +16,7 @@ import click
 from penstock.doors.cli.given import DEBUG, debugging
 from penstock.doors.cli.grammar import NounAlone
 from penstock.doors.cli.output import clean, talk
+from penstock.doors.redaction import redacted
 from penstock.model.errors import Exhausted, Fault, Refused, Unavailable
 
 
@@ -127,18 +128,18 @@ def tell(error: Exception, *, as_json: bool) -> Exit:
     """Say on stderr what went wrong; the code to end with."""
     complaint = complaint_of(error)
     if debugging():
-        talk("".join(traceback.format_exception(error)).rstrip())
+        talk(redacted("".join(traceback.format_exception(error)).rstrip()))
     if as_json:
         facts = {
             "code": complaint.code,
-            "message": complaint.message,
+            "message": redacted(complaint.message),
             "suggestions": complaint.suggestions,
         }
         talk(json.dumps({"error": facts}))
     elif isinstance(error, NounAlone):
         talk(error.help)
     else:
-        talk(f"error: {clean(complaint.message)} ({complaint.code})")
+        talk(f"error: {clean(redacted(complaint.message))} ({complaint.code})")
         for line in complaint.suggestions:
             talk(f"  {clean(line)}")
     return complaint.exit
