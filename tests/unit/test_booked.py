@@ -15,16 +15,17 @@ import pytest
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite
 from penstock.model.errors import LeaseLost, Unavailable
-from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Receipt, WorkerId
-from penstock.model.outcomes import DONE
+from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, WorkerId
+from penstock.model.outcomes import DONE, Failed, Outcome, Retry
 from penstock.model.rules import Rules
 from penstock.model.states import State
 from penstock.work.booked import BookedQueue
 from penstock.work.relay import Comparer
 from tests.support.clock import FakeClock
-from tests.support.jobs import a_delete, a_job
+from tests.support.jobs import a_delete, a_job, an_error
 
 W1, W2 = WorkerId("w1"), WorkerId("w2")
+FAILED, AGAIN = Failed(an_error()), Retry(an_error())
 
 
 class Line:
@@ -33,14 +34,19 @@ class Line:
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
         self.cut = False
+        self.lost: set[str] = set()
+        """Verbs that do not reach it."""
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         if self.cut:
-            raise Unavailable("the queue is away", code="ERR_STORE_UNAVAILABLE")
+            await self._fail()
         return await self._store.queue.submit(jobs, batch=batch)
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._store.queue, name)
+        return self._fail if name in self.lost else getattr(self._store.queue, name)
+
+    async def _fail(self, *_: object, **__: object) -> None:
+        raise Unavailable("the queue is away", code="ERR_STORE_UNAVAILABLE")
 
 
 @dataclass(slots=True)
@@ -314,3 +320,103 @@ async def test_a_row_nobody_can_read_ends_and_holds_nobody_up(pair: Pair) -> Non
     assert found.error is not None
     assert (found.state, found.error.code) == (State.FAILED, "ERR_PAYLOAD_INVALID")
     assert (await claim_one(pair.queue)).job_id == good.id
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"), [(DONE, State.DONE), (FAILED, State.FAILED), (AGAIN, State.DELAYED)]
+)
+async def test_an_end_told_late_is_the_same_end(pair: Pair, outcome: Outcome, state: State) -> None:
+    """The engine was away as a job ended: settling again tells it what was booked, with its delay."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    lease = await claim_one(queue)
+
+    pair.line.lost = {"settle"}
+    with pytest.raises(Unavailable):
+        await queue.settle([(lease, outcome)])
+    pair.line.lost = set()
+    assert await queue.settle([(lease, outcome)]) == [True]
+
+    there = await pair.engine.desk.find(job.id)
+    assert there is not None
+    assert (there.state, await pair.state(job.id)) == (state, state)
+
+
+async def test_what_failed_in_the_book_fails_in_the_engine(pair: Pair) -> None:
+    """The worker died between the two: whoever meets the job next tells how it ended."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    await pair.book.ledger.settle([(await claim_one(queue), FAILED)])
+    await pair.engine.queue.leave(W1)
+
+    assert await pair.queue.claim(W2, 10) == []
+
+    there = await pair.engine.desk.find(job.id)
+    assert there is not None
+    assert there.error is not None
+    assert (there.state, there.error.code) == (State.FAILED, FAILED.error.code)
+
+
+async def test_what_was_begun_runs_though_the_engine_does_not_hear_what_is_over(pair: Pair) -> None:
+    """It is told with the next claim."""
+    queue, over, job = pair.queue, a_job(), a_job()
+    await queue.submit([over, job])
+    await pair.book.desk.cancel([over.id])
+
+    pair.line.lost = {"settle"}
+    assert (await claim_one(queue)).job_id == job.id
+    pair.line.lost = set()
+    assert await queue.claim(W1, 10) == []
+
+    there = await pair.engine.desk.find(over.id)
+    assert there is not None
+    assert there.state is State.FAILED
+
+
+async def test_a_rescue_leaves_the_next_attempt_alone(pair: Pair) -> None:
+    """Another worker had begun the job before the book heard of the death."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    await queue.beat(W1, concurrency=1)
+    await claim_one(queue)
+    pair.clock.advance(10)
+    await pair.engine.queue.rescue()
+    decided = await pair.engine.desk.find(job.id)
+    pair.clock.advance(1)
+    current = await claim_one(queue, W2)
+
+    assert decided is not None
+    await pair.book.ledger.follow([decided])
+
+    await pair.book.write(lambda tx: tx.guard(current))
+    assert (current.attempt, current.crashes) == (2, 1)
+
+
+async def test_an_attempt_the_book_gave_away_is_not_kept_in_the_engine(pair: Pair) -> None:
+    """Its handler wrote the end itself, and was taken for lost before the worker could tell."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    lease = await claim_one(queue)
+    await pair.book.write(lambda tx: tx.settle([(lease, DONE)]))
+
+    (renewal,) = await queue.extend([lease])
+    assert not renewal.held
+    assert await queue.claim(W1, 10) == []
+
+    there = await pair.engine.desk.find(job.id)
+    assert there is not None
+    assert there.state is State.DONE
+
+
+async def test_progress_is_kept_while_the_engine_is_away(pair: Pair) -> None:
+    """Nobody sees it there; the work goes on."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    lease = await claim_one(queue)
+
+    pair.line.lost = {"progress"}
+    assert await queue.progress(lease, Progress(done=1, total=2))
+
+    found = await pair.book.desk.find(job.id)
+    assert found is not None
+    assert found.progress == Progress(done=1, total=2)

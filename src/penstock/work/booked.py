@@ -51,8 +51,10 @@ class BookedQueue:
         """What the engine handed out, before it is begun in the book."""
         self._booked: dict[tuple[JobId, int], bool] = {}
         """Ends the book has heard of and the engine has not: whether it took them."""
+        self._ending: set[tuple[JobId, int]] = set()
+        """Attempts whose worker ends them now."""
         self._owed: list[tuple[Lease, Outcome]] = []
-        """Ends of attempts that never began here, not yet told to the engine."""
+        """What the engine must still hear of attempts nobody here runs; the keeper's thread adds to it."""
 
     @property
     def relay(self) -> Relay:
@@ -100,17 +102,29 @@ class BookedQueue:
 
     async def _pay(self) -> None:
         """Tell the engine of ends it has not heard of."""
-        if owed := self._owed:
+        if owed := list(self._owed):
             await self._engine.settle(owed)
-            self._owed = self._owed[len(owed) :]
+            del self._owed[: len(owed)]
 
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases; one that either side no longer knows is lost, one that either cancelled is."""
-        known = [lease for lease in leases if _of(lease) in self._theirs]
-        renewals = await self._engine.extend([self._theirs[_of(lease)] for lease in known])
-        told = {_of(lease): renewal for lease, renewal in zip(known, renewals, strict=True)}
+        # The keeper asks from a thread of its own, and the worker may settle meanwhile: look up once.
+        known = {_of(lease): theirs for lease in leases if (theirs := self._theirs.get(_of(lease)))}
+        renewals = await self._engine.extend(list(known.values()))
+        told = dict(zip(known, renewals, strict=True))
         booked = await self._ledger.extend(leases)
+        await self._let_go([lease for lease, each in zip(leases, booked, strict=True) if not each.held])
         return [_both(each, told.get(_of(lease))) for lease, each in zip(leases, booked, strict=True)]
+
+    async def _let_go(self, lost: Sequence[Lease]) -> None:
+        """What the book has given to another, or seen end, must not stay leased to us in the engine."""
+        strays = [lease for lease in lost if _of(lease) not in self._ending]
+        if not strays:
+            return
+        over = await self._ledger.ends([lease.job_id for lease in strays])
+        for lease in strays:
+            if theirs := self._theirs.pop(_of(lease), None):
+                self._owed.append((theirs, over.get(lease.job_id, RELEASE)))
 
     async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
         """End attempts in the book, then in the engine.
@@ -118,13 +132,14 @@ class BookedQueue:
         An end the book refuses is another's to make, or was made already: the engine is told how it ended,
         and gets the job back if it has not. Settling again because the engine was away asks the book no more.
         """
+        self._ending |= {_of(lease) for lease, _ in ends}
         kept = await self._book(ends)
         refused = [lease.job_id for (lease, _), booked in zip(ends, kept, strict=True) if not booked]
         over = await self._ledger.ends(refused) if refused else {}
         told = [
-            (self._theirs[_of(lease)], outcome if booked else over.get(lease.job_id, RELEASE))
+            (theirs, outcome if booked else over.get(lease.job_id, RELEASE))
             for (lease, outcome), booked in zip(ends, kept, strict=True)
-            if _of(lease) in self._theirs
+            if (theirs := self._theirs.get(_of(lease)))
         ]
         await self._done(
             [
@@ -137,6 +152,7 @@ class BookedQueue:
         for lease, _ in ends:
             self._theirs.pop(_of(lease), None)
             self._booked.pop(_of(lease), None)
+            self._ending.discard(_of(lease))
         return kept
 
     async def _book(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
