@@ -6,6 +6,7 @@ from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.passages import Candidate
 from penstock.settings import Settings, load
 from penstock.wiring.store import open_store, rules_of
+from penstock.wiring.workers import pace_of
 from tests.support.cataloguing import ingested, question, scope_of, vector_of
 
 TEXTS = [f"text {at}" for at in range(12)]
@@ -43,3 +44,11 @@ async def test_how_many_vectors_are_kept_in_memory_is_a_setting(tmp_path: Path) 
 
     assert many
     assert [each.chunk for each in none] == [each.chunk for each in many]
+
+
+def test_the_sweep_waits_as_long_as_the_page_says_and_known_workers_do_not(tmp_path: Path) -> None:
+    """W120: reaper.interval is the time between two passes; a dead worker that is known is noticed sooner."""
+    usual, often = settings_of(tmp_path), settings_of(tmp_path, reaper_interval="100ms")
+
+    assert (usual.reaper.interval, pace_of(usual).rescue) == (5.0, 0.5)
+    assert (often.reaper.interval, pace_of(often).rescue) == (0.1, 0.1)

@@ -35,6 +35,18 @@ class Pause:
     def __str__(self) -> str:
         return "everything" if self.scope is PauseScope.ALL else f"{self.scope} {self.name}"
 
+    def holds(self, job: Job) -> bool:
+        """Whether it holds this job back."""
+        match self.scope:
+            case PauseScope.ALL:
+                return True
+            case PauseScope.TENANT:
+                return self.name == job.tenant
+            case PauseScope.COLLECTION:
+                return self.name == job.collection
+            case PauseScope.TYPE:
+                return self.name == job.item_type
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSeen:

@@ -127,7 +127,12 @@ class Observability:
 class Reaper:
     """How jobs of dead workers are looked for."""
 
-    interval: float = setting(SPAN, "500ms", "Time between two passes, give or take a quarter.")
+    interval: float = setting(
+        SPAN,
+        "5s",
+        "Time between two passes over the lists of all workers, give or take a quarter; "
+        "workers that are known are looked at every half second, or as often as this if that is more.",
+    )
     base_delay: float = setting(
         Duration(least=0), "10ms", "Pause between two pages of a pass, give or take a half."
     )

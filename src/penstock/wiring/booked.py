@@ -36,8 +36,6 @@ log = logging.getLogger("penstock.booked")
 T = TypeVar("T")
 DECLARED_SECONDS = 3.0
 """How long a collection made elsewhere may go unnoticed by those who read messages."""
-SWEEPS_RARER = 10
-"""Known workers are looked at every interval; all keys are walked through so many times more rarely."""
 
 
 class BookedStore:
@@ -152,7 +150,7 @@ async def trades_of(settings: Settings, store: object, telemetry: Telemetry) -> 
     given = settings.reaper
     reaper = Reaper(
         store.engine.reaper(count=given.scan_count),
-        interval=SWEEPS_RARER * given.interval,
+        interval=given.interval,
         between=given.base_delay,
         telemetry=telemetry,
     )

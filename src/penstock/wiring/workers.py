@@ -274,7 +274,7 @@ def pace_of(settings: Settings) -> Pace:
         idle=worker.brpoplpush_timeout,
         stuck_after=max(Pace().stuck_after, STUCK_TURNS * worker.brpoplpush_timeout),
         look_after=min(1.0, worker.heartbeat_interval),
-        rescue=settings.reaper.interval,
+        rescue=min(Pace().rescue, settings.reaper.interval),
         grace=worker.grace,
         prune=settings.retention.interval,
         keep_done=settings.retention.done,

@@ -97,7 +97,7 @@ class RedisDesk:
             job=job,
             now=self._clock.now(),
             ahead=int(await self._access.run("ahead", job.id, COUNT_MAX)),
-            pause=next((pause for pause in await self.pauses() if _holds(pause, job)), None),
+            pause=next((pause for pause in await self.pauses() if pause.holds(job)), None),
             barrier=barrier[0].decode() if barrier else None,
             tenant_running=int(running or 0),
             tenant_limit=self._rules.tenant_limit,
@@ -197,15 +197,3 @@ def _pause_of(name: str, told: str) -> Pause:
     scope, _, what = name.partition(":")
     since, _, by = told.partition(SEPARATOR)
     return Pause(scope=PauseScope(scope), name=what, by=by, since=float(since))
-
-
-def _holds(pause: Pause, job: Job) -> bool:
-    match pause.scope:
-        case PauseScope.ALL:
-            return True
-        case PauseScope.TENANT:
-            return pause.name == job.tenant
-        case PauseScope.COLLECTION:
-            return pause.name == job.collection
-        case PauseScope.TYPE:
-            return pause.name == job.item_type

@@ -151,7 +151,7 @@ class SqliteDesk:
             job=job,
             now=self._clock.now(),
             ahead=ahead,
-            pause=next((pause for pause in _pauses(db) if _holds(pause, job)), None),
+            pause=next((pause for pause in _pauses(db) if pause.holds(job)), None),
             barrier=barrier[0] if barrier else None,
             tenant_running=running.get(job.tenant, 0),
             tenant_limit=self._rules.tenant_limit,
@@ -184,15 +184,3 @@ def _pauses(db: sqlite3.Connection) -> list[Pause]:
         Pause(scope=PauseScope(scope), name=name, by=by, since=seconds(since))
         for scope, name, by, since in db.execute(sql("pause_list")).fetchall()
     ]
-
-
-def _holds(pause: Pause, job: Job) -> bool:
-    match pause.scope:
-        case PauseScope.ALL:
-            return True
-        case PauseScope.TENANT:
-            return pause.name == job.tenant
-        case PauseScope.COLLECTION:
-            return pause.name == job.collection
-        case PauseScope.TYPE:
-            return pause.name == job.item_type
