@@ -44,6 +44,8 @@ from penstock.ports.codec import decode_parsed, encode_parsed
 from penstock.ports.database import Transaction
 from penstock.ports.lookup import collection_of
 
+SWAPS_MAX = 5
+"""How often one attempt begins anew because its collection was swapped under it."""
 PORTION = 256
 """Chunks that are looked up, embedded and written together: memory stays flat in the document's length."""
 
@@ -73,10 +75,31 @@ class Builder:
         self._shop = shop
 
     async def build(self, attempt: Attempt, captured: Captured, options: Options) -> None:
-        """Until readers see the new version; does nothing where they see these bytes already."""
-        begun = await self._shop.write(attempt.lease, lambda tx: _begin(tx, attempt, captured, options))
-        if begun is None:
-            return
+        """Until readers see the new version; does nothing where they see these bytes already.
+
+        A swap in the midst of it takes a generation away that a version was begun for: that is nobody's
+        fault, so it is begun again for those there are now. What was parsed and embedded is kept.
+        """
+        for _ in range(SWAPS_MAX):
+            begun = await self._shop.write(attempt.lease, lambda tx: _begin(tx, attempt, captured, options))
+            if begun is None:
+                return
+            try:
+                await self._build(attempt, captured, options, begun)
+            except (Refused, Broken) as fault:
+                if fault.code == "ERR_DOCUMENT_UNKNOWN" or not await self._is_overtaken(attempt, begun):
+                    raise
+            else:
+                return
+        raise Unavailable("the collection was swapped again and again meanwhile", code="ERR_STORE_BUSY")
+
+    async def _is_overtaken(self, attempt: Attempt, begun: Begun) -> bool:
+        """Whether a generation that a version was begun for has been replaced since."""
+        lease = attempt.lease
+        now = await self._shop.write(lease, lambda tx: collection_of(tx, lease.tenant, lease.collection))
+        return any(generation.id not in (now.generation, now.building) for generation, _ in begun.targets)
+
+    async def _build(self, attempt: Attempt, captured: Captured, options: Options, begun: Begun) -> None:
         parsed, anew = await self._parse(attempt, captured, options)
         stage = await self._shop.write(
             attempt.lease, lambda tx: _to_ingest(tx, attempt, begun, parsed, anew, options)
