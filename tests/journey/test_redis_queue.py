@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,13 @@ class Yard:
         self.until(f"{job} ends", lambda: self.hash(job).get("status") in ("done", "failed"))
         return self.hash(job)
 
+    def generation(self) -> tuple[int, int | None]:
+        """The one that answers and the one being built, as plain sqlite3 sees them."""
+        with closing(sqlite3.connect(self.program.data / "penstock.db")) as db:
+            query = "SELECT generation, building FROM collections WHERE name = ?"
+            answering, building = db.execute(query, (RAG,)).fetchone()
+            return answering, building
+
     def found(self, words: str) -> set[str]:
         hits = self.program.json("search", words, "--config", "penstock.yaml")["hits"]
         return {hit["label"].partition(",")[0] for hit in hits}
@@ -180,6 +189,19 @@ def test_our_own_submit_is_seen_by_a_bare_client(yard: Yard) -> None:
     assert said.code == 0, said.err
     assert yard.hash(said.out.split()[0])["status"] == "done"
     assert "own.txt" in yard.found("vacation days")
+
+
+def test_a_message_may_have_the_collection_built_anew(yard: Yard) -> None:
+    """The old index answers until the new one is whole, everything is found in that, and once is enough."""
+    before = yard.generation()
+    message = yard.message("anew.txt", "Bicycles are parked behind the house.", 9)
+
+    told = yard.ended(yard.push({**message, "options": {"reindex": True}}))
+
+    assert told["status"] == "done", told
+    yard.until("the new generation answers", lambda: yard.generation()[0] != before[0])
+    assert yard.generation()[1] is None
+    assert {"anew.txt", "handbook.txt"} <= yard.found("bicycles notice period")
 
 
 def test_a_collection_made_meanwhile_has_its_list_watched(yard: Yard) -> None:

@@ -74,6 +74,7 @@ class RedisProgram(NearProgram):
         """Claim once as a worker does; what was claimed ends so, or is left running."""
 
         async def work(store: Store) -> list[str]:
+            await store.queue.promote()
             leases = await store.queue.claim(WorkerId("by-hand"), limit)
             if outcome is not None:
                 await store.queue.settle([(lease, outcome) for lease in leases])

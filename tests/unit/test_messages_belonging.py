@@ -69,7 +69,7 @@ def test_a_message_about_an_incoming_file_becomes_its_collections_job() -> None:
     assert job.payload == File(file_path=QUEUE["source_path"], file_type="pdf")
     assert options(job) == Options(origin=Origin.INCOMING, demanded=True, root=POLICIES.incoming)
     assert provenance_of(job.metadata) == Provenance(
-        filename="my_policy.pdf", submitted_at=SUBMITTED, submitted_by="cli"
+        filename="my_policy.pdf", submitted_at=SUBMITTED, submitted_by="cli", max_retries=3
     )
 
 

@@ -108,6 +108,8 @@ def job_of(message: Message, belonging: Belonging, *, priority: int) -> NewJob:
         submitted_at=message.submitted_at,
         submitted_by=message.submitted_by,
         retry_count=message.retry_count,
+        # The engine that hands the job out knows it; the book it is entered in later does not.
+        max_retries=message.max_retries,
         # Not the job's own option, which means "from kept bytes": whoever takes the job in opens the
         # generation, and the document is built into both.
         reindex=message.reindex,

@@ -27,6 +27,8 @@ class Provenance:
     submitted_by: str | None = None
     retry_count: int = 0
     """Retries that were spent before the message came to us."""
+    max_retries: int | None = None
+    """Retries the message allows, where it says so."""
     reindex: bool = False
     """The collection is to be built anew beside the one that answers."""
     trace_id: str | None = None
@@ -47,6 +49,8 @@ class Provenance:
             )
             if (value := getattr(self, name))
         }
+        if self.max_retries is not None:
+            told["max_retries"] = self.max_retries
         if self.extra:
             told["extra"] = dict(self.extra)
         trace = {name: value for name in ("trace_id", "span_id") if (value := getattr(self, name))}
@@ -63,12 +67,13 @@ def provenance_of(metadata: Mapping[str, object] | str) -> Provenance:
     told = _object(whole.get("message"))
     if not told and "trace_id" not in whole:
         return NOTHING_TOLD
-    at, retries = told.get("submitted_at"), told.get("retry_count")
+    at, retries, most = told.get("submitted_at"), told.get("retry_count"), told.get("max_retries")
     return Provenance(
         filename=_text(told.get("filename")),
         submitted_at=float(at) if _is_within(at, TIME_MAX) else None,
         submitted_by=_text(told.get("submitted_by")),
         retry_count=int(retries) if isinstance(retries, int) and _is_within(retries, RETRIES_MAX) else 0,
+        max_retries=int(most) if isinstance(most, int) and _is_within(most, RETRIES_MAX) else None,
         reindex=told.get("reindex") is True,
         trace_id=_text(whole.get("trace_id")),
         span_id=_text(whole.get("span_id")),

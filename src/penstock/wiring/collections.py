@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
 from penstock.model.catalogue import LOCAL_WORKSPACE, Collection, DebtKind, Generation, NewDebt
 from penstock.model.collections import check_collection_name
 from penstock.model.errors import Refused
+from penstock.model.jobs import Lease
 from penstock.model.recipes import Recipe
 from penstock.ports.database import Transaction
 from penstock.settings import DeclaredCollection, RecipeChoice, Settings
@@ -89,6 +91,22 @@ async def reindex(store: Store, settings: Settings, collection: Collection) -> G
         return generation
 
     return await store.write(begin)
+
+
+async def reindex_for(store: Store, settings: Settings, lease: Lease) -> None:
+    """Open the generation a job's message asked for, or join the open one; once, however often it runs."""
+    if await store.catalogue.report(lease.job_id) is not None:
+        return
+    collection = await known_collection(store, settings, lease.collection)
+    recipe = recipe_for(settings, wanted_recipe(settings, collection)).to_json()
+
+    def begin(tx: Transaction) -> None:
+        tx.guard(lease)
+        generation = tx.shelves.open_generation(collection.id, recipe)
+        tx.debts.owe(NewDebt(kind=DebtKind.REBUILD, about=str(generation.id)))
+        tx.kept.keep_report(lease.job_id, json.dumps({"reindexed": generation.id}))
+
+    await store.write(begin)
 
 
 def recipe_for(settings: Settings, choice: RecipeChoice, *, place: str = "") -> Recipe:

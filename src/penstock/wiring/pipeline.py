@@ -20,6 +20,7 @@ from penstock.intake.moves import Moves
 from penstock.model.catalogue import DebtKind
 from penstock.model.jobs import Operation
 from penstock.model.payloads import ItemType, Library, Rename
+from penstock.model.provenance import provenance_of
 from penstock.pipeline.build import Builder
 from penstock.pipeline.capture import Capturer
 from penstock.pipeline.changes import Changes
@@ -30,6 +31,7 @@ from penstock.pipeline.sweeper import Sweeper
 from penstock.pipeline.workshop import Workshop
 from penstock.ports.web import Fetcher
 from penstock.settings import Settings
+from penstock.wiring.collections import reindex_for
 from penstock.wiring.models import open_models
 from penstock.wiring.parsers import open_parsers
 from penstock.wiring.store import Store
@@ -129,6 +131,12 @@ def handlers_of(settings: Settings, store: Store, shop: Workshop) -> Handlers:
         )
     )
 
+    async def file(run: Run) -> None:
+        """A document by its path; its message may ask to have the whole collection built anew beside."""
+        if provenance_of(run.lease.metadata_json).reindex:
+            await reindex_for(store, settings, run.lease)
+        await ingest.run(run)
+
     async def library(run: Run) -> None:
         """A folder of documents, or one document by path or URL."""
         source = run.payload.source_path if isinstance(run.payload, Library) else None
@@ -149,8 +157,9 @@ def handlers_of(settings: Settings, store: Store, shop: Workshop) -> Handlers:
 
     handlers = Handlers()
     ingests = (Operation.INGEST, Operation.UPDATE)
+    handlers.on(ItemType.FILE, *ingests)(file)
+    handlers.on(ItemType.CONTENT, *ingests)(ingest.run)
     for item_type in (ItemType.FILE, ItemType.CONTENT):
-        handlers.on(item_type, *ingests)(ingest.run)
         handlers.on(item_type, Operation.DELETE)(changes.delete)
     for item_type in (ItemType.FOLDER, ItemType.PROJECT):
         handlers.on(item_type, Operation.INGEST)(folders.ingest)

@@ -13,6 +13,7 @@ from penstock.engines.redis.submitting import entry_of
 from penstock.model.errors import Refused
 from penstock.model.jobs import PRIORITY_NAMES, NewJob
 from penstock.model.messages import Refusal, refusal_of
+from penstock.model.provenance import provenance_of
 from penstock.model.records import error_type, stamp
 
 Translate = Callable[[bytes, Inbox], NewJob | Refusal]
@@ -51,7 +52,8 @@ def _packet(
     found = translate(element, inbox)
     if isinstance(found, NewJob):
         try:
-            return ("", "", "", "", entry_of(found, access.rules, now))
+            spent = str(provenance_of(found.metadata).retry_count)
+            return ("", "", "", "", entry_of(found, access.rules, now), spent)
         except Refused as refused:
             return _refused(element, inbox, refusal_of(refused, found.id), now)
     return _refused(element, inbox, found, now)

@@ -32,11 +32,14 @@ from penstock.model.jobs import (
 )
 from penstock.model.outcomes import DONE, Failed, Outcome
 from penstock.model.payloads import ItemType
+from penstock.model.provenance import provenance_of
 from penstock.model.states import ENDED, SQL_STATUS, State
 from penstock.ports.codec import decode_payload
 from penstock.ports.ledger import Begun, Message, booked_id
 
 _COLUMNS = len(Row._fields)
+_RETRIES = 3
+"""Of a job that does not say."""
 _ENTERED = (
     *("id", "item_type", "op", "tenant", "collection", "priority", "payload", "max_retries", "branch"),
     *("metadata", "document_id", "run_at", "replay_of", "delete_first"),
@@ -159,6 +162,7 @@ class SqliteLedger:
             if foreign:
                 entries = submitting.entries_of(foreign, self._rules)
                 submitting.submit(db, entries, self._clock.now())
+                db.executemany(sql("ledger_spent"), _spent(foreign))
                 rows = {row[1]: row for row in db.execute(sql("ledger_rows"), (asked,))}
         return rows
 
@@ -184,8 +188,16 @@ def _heirs(db: sqlite3.Connection, ended: Sequence[Lease]) -> list[NewJob]:
     return [_entered(row) for row in rows]
 
 
+def _spent(jobs: Sequence[NewJob]) -> list[tuple[int, str]]:
+    """Retries other programs say were spent before their messages came to us."""
+    told = [(provenance_of(job.metadata).retry_count, job.id) for job in jobs]
+    return [(retries, job_id) for retries, job_id in told if retries]
+
+
 def _given(lease: Lease) -> NewJob:
     """The job behind a lease, as its submitter gave it to the engine."""
+    metadata = json.loads(lease.metadata_json)
+    allowed = provenance_of(metadata).max_retries
     return NewJob(
         id=booked_id(lease.job_id),
         tenant=lease.tenant,
@@ -195,7 +207,8 @@ def _given(lease: Lease) -> NewJob:
         priority=lease.priority,
         document_id=lease.document_id,
         branch=lease.branch,
-        metadata=json.loads(lease.metadata_json),
+        metadata=metadata,
+        max_retries=_RETRIES if allowed is None else allowed,
         delete_first=lease.delete_first,
     )
 

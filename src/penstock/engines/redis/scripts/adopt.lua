@@ -1,6 +1,6 @@
 -- adopt: strangers' messages become jobs, or go to the dead letter with the reason. Returns how many were still ours
--- to adopt. ARGV[4] worker; ARGV[5] packed, for each: {letter or '', id or '', family, reason, entry};
--- ARGV[6] and on, the messages themselves.
+-- to adopt. ARGV[4] worker; ARGV[5] packed, for each: {letter or '', id or '', family, reason, entry, retries
+-- spent}; ARGV[6] and on, the messages themselves.
 -- include: ground
 -- include: urgent
 -- include: status
@@ -38,7 +38,11 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[5])) do
       if refusal_of({entry}, '') then
         bury(element, 'ERR_JOB_ID_TAKEN', 'job id ' .. entry.id .. ' belongs to another job')
       else
-        accept(entry, '')
+        local id, how = accept(entry, '')
+        if how == 'created' and packed[6] ~= '0' then
+          call('HSET', task_key(id), 'retry_count', packed[6])
+          call('HSET', hash_key(id), 'retry_count', packed[6])
+        end
       end
     end
   end
