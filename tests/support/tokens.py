@@ -89,9 +89,13 @@ def curve_key(number: int = 1) -> ec.EllipticCurvePrivateKey:
     return ec.derive_private_key(number * 0x1234567, ec.SECP256R1())
 
 
-@cache
 def rsa_key(bits: int = 2048) -> rsa.RSAPrivateKey:
     """The same for the whole run: making one takes its time."""
+    return _made(bits)
+
+
+@cache
+def _made(bits: int) -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(public_exponent=65_537, key_size=bits)
 
 

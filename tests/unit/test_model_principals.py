@@ -75,7 +75,7 @@ def test_what_differs_within_the_rules_is_accepted(given: dict[str, object]) -> 
     assert principal_of(given, EXPECTED, NOW).user == USER
 
 
-REFUSED = [
+REFUSED: list[dict[str, object]] = [
     *(claims(sub=subject) for subject in ODD_SUBJECTS),
     *(claims(exp=time) for time in ODD_TIMES),
     *(claims(iat=time) for time in ODD_TIMES if not isinstance(time, int) or time is True or time <= 0),
@@ -85,7 +85,7 @@ REFUSED = [
         claims(role=role)
         for role in ("service_role", "anon", "Authenticated", "authenticated ", "", None, ["authenticated"])
     ),
-    *(claims(is_anonymous=value) for value in (True, "false", "true", 0, 1, None, [])),
+    *(claims(is_anonymous=value) for value in (True, "false", "true", 0, 1, None, [False])),
     *(
         claims(aud=aud)
         for aud in ("anon", "", None, 7, [], ["other"], ["authenticated", 7], {"authenticated": 1})

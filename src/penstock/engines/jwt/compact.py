@@ -18,7 +18,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _HEADER = frozenset({"alg", "typ", "kid"})
 """Every other member asks for something: a key from elsewhere, another packing, an extension."""
 _TYPES = frozenset({"jwt", "at+jwt"})
-_KEY_ID = re.compile(r"(?!.*\.\.)[A-Za-z0-9_+=:-][A-Za-z0-9_+/=:.-]{0,127}")
+_KEY_ID = re.compile(r"(?!.*(?:\.\.|//))[A-Za-z0-9_+=:-][A-Za-z0-9_+/=:.-]{0,127}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
