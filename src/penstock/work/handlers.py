@@ -27,6 +27,8 @@ class Run:
         self.lease = lease
         self.breakers = breakers
         """One breaker per dependency, shared by all attempts of this process."""
+        self.begun = False
+        """Its task has taken its first step."""
         self.started = clock.steady()
         self.heard = self.started
         """When the handler last showed that it is getting on."""

@@ -180,7 +180,8 @@ class Worker:
         task = self._tasks.get(attempt)
         if task is not None and attempt not in self._endings:
             self._endings[attempt] = ending
-            task.cancel()
+            if self._runs[attempt].begun:  # a task cancelled before its first step never takes one
+                task.cancel()
 
     async def _fetch(self) -> None:
         pause = 0.1
@@ -266,7 +267,10 @@ class Worker:
     async def _attempt(self, run: Run) -> None:
         lease = run.lease
         self._telemetry.began(lease)
+        run.begun = True
         try:
+            if attempt_of(lease) in self._endings:
+                raise asyncio.CancelledError
             handler = self._handlers.find(lease.item_type, lease.op)
             outcome = await handler(run) or DONE
         except asyncio.CancelledError:
