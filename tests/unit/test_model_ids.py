@@ -6,7 +6,7 @@ import uuid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.model.ids import new_job_id, new_worker_id
+from penstock.model.ids import documented_ids, new_job_id, new_worker_id
 from penstock.model.jobs import JobId
 from tests.support.jobs import a_job
 
@@ -43,6 +43,14 @@ def test_a_drawn_id_is_one_a_job_may_carry() -> None:
     drawn = JobId(new_job_id())
 
     assert a_job(id=drawn).id == drawn
+
+
+def test_documented_ids_have_the_pages_form_and_differ() -> None:
+    """Q94-Q120: prefix, collection, seconds and eight hexadecimal digits."""
+    ids = documented_ids("policies_rag", 1_704_882_600.9, 1000)
+
+    assert len(set(ids)) == 1000
+    assert all(re.fullmatch(r"rag-policies_rag-1704882600-[0-9a-f]{8}", each) for each in ids)
 
 
 def test_a_worker_id_is_new_at_every_start() -> None:

@@ -18,6 +18,17 @@ def new_job_id(now: float | None = None) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+def documented_ids(rag_id: str, now: float, count: int) -> list[str]:
+    """Ids of the form the queue's page documents, `rag-<rag_id>-<timestamp>-<random>`; no two are alike.
+
+    Eight digits are few for a whole second of everybody: who draws one that is taken draws again.
+    """
+    tails: set[str] = set()
+    while len(tails) < count:
+        tails.add(secrets.token_hex(4))
+    return [f"rag-{rag_id}-{int(now)}-{tail}" for tail in tails]
+
+
 def new_worker_id() -> str:
     """Host, process and a random tail: new at every start, readable in `queue status`."""
     host = "".join(c if c.isalnum() or c in "-." else "-" for c in socket.gethostname())[:40]

@@ -10,16 +10,21 @@ from pathlib import Path
 from penstock.engines.disk import DiskFinder
 from penstock.intake.admission import Admission, Admitted, Order
 from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, NewDocument
+from penstock.model.errors import Refused
 from penstock.model.files import Selection
+from penstock.model.ids import documented_ids
 from penstock.model.jobs import Job, JobId, NewJob, Operation
 from penstock.model.options import Options
 from penstock.model.payloads import Content, File, Folder, Library, Project
+from penstock.ports.clock import Clock
 from penstock.ports.codec import decode_payload
 from penstock.ports.database import Transaction
 from penstock.settings import Settings
 from penstock.wiring.collections import declared
 from penstock.wiring.store import Store
 
+DRAWS = 5
+"""How often ids are drawn again where one was taken."""
 Submittable = File | Content | Folder | Project | Library
 
 
@@ -72,9 +77,27 @@ async def submit_all(
             options=options,
             max_retries=settings.worker.max_retries,
         )
-        admitted = await admission.files(order, [path for _, path in some])
+        admitted = await _admit_files(admission, order, [path for _, path in some], settings, store.clock)
         answers |= {number: each for (number, _), each in zip(some, admitted, strict=True)}
     return [answers[number] for number in range(len(requests))]
+
+
+async def _admit_files(
+    admission: Admission, order: Order, paths: Sequence[str], settings: Settings, clock: Clock
+) -> list[Admitted]:
+    """Files by ids of the form programs know that read the queue on Redis; elsewhere any form will do."""
+    if settings.queue.scheme == "database":
+        return await admission.files(order, paths)
+    for left in reversed(range(DRAWS)):
+        drawn = documented_ids(order.collection, clock.now(), len(paths))
+        ids = {path: JobId(job_id) for path, job_id in zip(paths, drawn, strict=True)}
+        try:
+            return await admission.files(order, paths, ids=ids)
+        except Refused as refused:
+            # What was accepted before waits under its id: handed in again it joins itself.
+            if refused.code != "ERR_JOB_ID_TAKEN" or not left:
+                raise
+    raise AssertionError("unreachable")
 
 
 async def delete_all(

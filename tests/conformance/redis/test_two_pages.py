@@ -78,7 +78,10 @@ def _push_all(outsider: Outsider) -> None:
     for name, data in {**GOOD, "torn.pdf": b"%PDF-1.4 torn", "tool.bin": b"\x7fELF\0\0\0" * 9}.items():
         outsider.incoming.joinpath(name).write_bytes(data)
     for name in GOOD:
-        outsider.push(outsider.message(number_of(name), name))
+        message = outsider.message(number_of(name), name)
+        # As the page has its command line do it (Q505, Q506).
+        outsider.push(message)
+        outsider.bare.call("HSETNX", f"rag:ingest:job:{message['job_id']}", "status", "submitted")
     outsider.push(outsider.message(20, "torn.pdf"))
     outsider.push(outsider.message(21, "tool.bin"))
     outsider.push(outsider.message(22, "nothing.txt"))
@@ -253,7 +256,15 @@ def test_the_command_line_tells_what_the_hash_tells(scene: Outsider) -> None:
         "ingest", "submit", "--rag", FAQ, "--path", str(path), "--wait", "--config", "client.yaml"
     )
     assert said.code == 0, said.err
-    assert scene.hash(said.out.split()[0])["status"] == "done"
+    job = said.out.split()[0]
+    assert re.fullmatch(rf"rag-{FAQ}-\d{{10}}-[0-9a-f]{{8}}", job)
+    assert (scene.hash(job)["status"], scene.hash(job)["filename"]) == ("done", "own.txt")
+    pushed = [json.loads(each) for each in scene.bare.call("LRANGE", "rag:ingest:completed", 0, -1)]
+    (message,) = [each for each in pushed if each.get("job_id") == job]
+    assert (message["rag_id"], message["source_path"], message["filename"]) == (FAQ, str(path), "own.txt")
+    assert (message["source_type"], message["submitted_by"]) == ("txt", "cli")
+    assert (message["retry_count"], message["max_retries"]) == (0, 3)
+    assert message["options"] == {"reindex": False, "skip_validation": False, "preserve_metadata": True}
 
 
 def test_metrics_have_the_documented_names_and_labels(scene: Outsider) -> None:
