@@ -79,10 +79,10 @@ def test_the_pages_retry_example_keeps_its_count() -> None:
 def test_options_are_read_and_unknown_ones_are_kept() -> None:
     """What we do not understand stays with the job."""
     options = {"reindex": True, "skip_validation": True, "preserve_metadata": False, "ocr": "deu"}
-    message = taken(QUEUE | {"options": options, "batch": {"of": 3}})
+    message = taken(QUEUE | {"options": options, "batch": {"of": 3}, "metadata": {"a": 1}})
 
     assert (message.reindex, message.skip_validation, message.preserve_metadata) == (True, True, False)
-    assert message.extra == {"batch": {"of": 3}, "options": {"ocr": "deu"}}
+    assert message.extra == {"batch": {"of": 3}, "metadata": {"a": 1}, "options": {"ocr": "deu"}}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from penstock.model.collections import check_collection_name
 from penstock.model.errors import ErrorClass, ErrorReport, Refused
@@ -47,8 +47,6 @@ _KNOWN = frozenset(
         "op",
         "max_retries",
         "branch",
-        "payload",
-        "metadata",
     }
 )
 _QUEUE_FIELDS = _KNOWN | {
@@ -147,10 +145,19 @@ def _message(fields: Mapping[str, object], terms: Terms) -> Message:
         )
     _check_errand(told)
     if any(name in fields for name in _QUEUE_SHAPE):
-        return _of_queue(told, terms)
-    if any(name in fields for name in _WORKER_SHAPE):
-        return _of_worker(told, terms)
-    raise invalid("the message has neither job_id, rag_id and source_path nor id and filepath")
+        message = _of_queue(told, terms)
+    elif any(name in fields for name in _WORKER_SHAPE):
+        message = _of_worker(told, terms)
+    else:
+        raise invalid("the message has neither job_id, rag_id and source_path nor id and filepath")
+    return replace(
+        message,
+        priority=_priority(told, terms),
+        tenant=_tenant(told),
+        branch=told.label("branch") or "main",
+        trace_id=told.label("trace_id"),
+        span_id=told.label("span_id"),
+    )
 
 
 def _check_errand(told: Fields) -> None:
@@ -186,11 +193,6 @@ def _of_queue(told: Fields, terms: Terms) -> Message:
         preserve_metadata=options.switch("preserve_metadata", default=True),
         retry_count=_spent(told, "retry_count", max_retries),
         max_retries=max_retries,
-        priority=_priority(told, terms),
-        tenant=_tenant(told),
-        branch=told.label("branch") or "main",
-        trace_id=told.label("trace_id"),
-        span_id=told.label("span_id"),
         extra=_extra(told, _QUEUE_FIELDS, options),
     )
 
@@ -210,11 +212,6 @@ def _of_worker(told: Fields, terms: Terms) -> Message:
         submitted_at=submitted_at,
         retry_count=_spent(told, "retries", max_retries),
         max_retries=max_retries,
-        priority=_priority(told, terms),
-        tenant=_tenant(told),
-        branch=told.label("branch") or "main",
-        trace_id=told.label("trace_id"),
-        span_id=told.label("span_id"),
         extra=_extra(told, _WORKER_FIELDS),
     )
 
