@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from penstock.answer.ask import Asker
+from penstock.answer.dialogue import Said
 from penstock.answer.extract import not_found
 from penstock.answer.places import Places
 from penstock.answer.questions import checked
@@ -55,7 +56,7 @@ class Answers:
         return findings if self._places is None else await self._places.located(findings)
 
     async def ask(
-        self, filters: Filters, text: str, *, only_quote: bool = False
+        self, filters: Filters, text: str, *, only_quote: bool = False, said: Said | None = None
     ) -> AsyncGenerator[Telling, None]:
         """Tell what was retrieved, the answer's words, and the whole answer."""
         question = checked(text)
@@ -64,7 +65,8 @@ class Answers:
             for telling in _untold(_nothing(question, EMPTY)):
                 yield telling
             return
-        async with aclosing(self._asker.ask(ground, question, only_quote=only_quote)) as tellings:
+        asked = self._asker.ask(ground, question, only_quote=only_quote, said=said)
+        async with aclosing(asked) as tellings:
             async for telling in tellings:
                 if isinstance(telling, Retrieved) and not telling.findings.hits:
                     explained = await self._explained(telling.findings, ground, filters)

@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from penstock.answer.citations import CitationSieve, cited, claims_of
+from penstock.answer.dialogue import Said
 from penstock.answer.extract import QUOTED_BY_WISH, QUOTED_ONLY, WEAK, extracted
 from penstock.answer.grounding import CONTEXT_TOKENS_DEFAULT, SOURCES_MAX, Prompt, prompt_of
 from penstock.answer.reading import Reader
@@ -58,9 +59,12 @@ class Asker:
         self._context_tokens = context_tokens
 
     async def ask(
-        self, ground: Ground, text: str, *, only_quote: bool = False
+        self, ground: Ground, text: str, *, only_quote: bool = False, said: Said | None = None
     ) -> AsyncGenerator[Telling, None]:
-        """Tell what was retrieved, the words of the answer as they come, and the whole answer, checked."""
+        """Tell what was retrieved, the words of the answer as they come, and the whole answer, checked.
+
+        In a conversation `text` is what is searched for, `said` what was asked in fact, and before.
+        """
         findings = await self._searcher.search(ground, text, top=SOURCES_MAX)
         yield Retrieved(findings=findings)
         if self._answerer is None or only_quote or findings.confidence is Confidence.NONE:
@@ -69,12 +73,19 @@ class Asker:
             yield Delta(text=answer.text)
             yield Finished(answer=answer)
             return
-        async with aclosing(self._written(findings, self._answerer)) as tellings:
+        async with aclosing(self._written(findings, self._answerer, said)) as tellings:
             async for telling in tellings:
                 yield telling
 
-    async def _written(self, findings: Findings, answerer: Answerer) -> AsyncGenerator[Telling, None]:
-        prompt = prompt_of(findings.question, findings.hits, context_tokens=self._context_tokens)
+    async def _written(
+        self, findings: Findings, answerer: Answerer, said: Said | None
+    ) -> AsyncGenerator[Telling, None]:
+        prompt = prompt_of(
+            findings.question if said is None else said.question,
+            findings.hits,
+            turns=() if said is None else said.turns,
+            context_tokens=self._context_tokens,
+        )
         sieve = CitationSieve(len(prompt.sources))
         written, left = "", ANSWER_CHARACTERS_MAX
         usage: Usage | None = None

@@ -3,7 +3,7 @@
 What changes them is a verb of a transaction; looking, and keeping answers alive, is asked of `Transcript`.
 
 H1   A question is stored `done` and its answer `pending` in one step; posting again with the same id gives
-     what is there and changes nothing.
+     what is there and changes nothing. A conversation without a title is called by its first question.
 H2   Messages of a conversation are numbered from 1 in the order they were stored.
 H3   A new message is one `message.created` event of the workspace's owner, a new status one
      `message.status_updated`, in the same transaction, whoever made the change; an ended answer's carries
@@ -130,5 +130,5 @@ class Transcript(Protocol):
         ...
 
     async def heal(self, *, limit: int = 100) -> list[MessageId]:
-        """End what nobody writes any more (H6); which."""
+        """End what nobody writes any more (H6); which. With a limit of 0 it only looks."""
         ...

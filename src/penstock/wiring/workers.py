@@ -25,6 +25,7 @@ from penstock.wiring.telemetry import check_tracing, open_observatory, open_tell
 from penstock.work.breaker import BreakerRules, Breakers
 from penstock.work.crew import Trade, run_crew
 from penstock.work.handlers import Handlers
+from penstock.work.healer import Healer
 from penstock.work.pace import Pace
 from penstock.work.supervisor import Child, Supervisor
 from penstock.work.worker import Worker
@@ -178,7 +179,13 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
         _on_signals(told)
         watch = asyncio.create_task(_end_with_parent(parent_gone, worker))
         try:
-            every = (teller, *trades, *await _in_step(settings, store, teller))
+            healer = Healer(store.transcript, clock)
+            every: tuple[Trade, ...] = (
+                teller,
+                healer,
+                *trades,
+                *await _in_step(settings, store, teller),
+            )
             await run_crew(worker, store.queue, store, clock, pace, every, teller)
         finally:
             watch.cancel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
+from textwrap import shorten
 from typing import Any
 
 from penstock.engines.sqlite.access import Access
@@ -38,6 +39,7 @@ from penstock.model.ids import new_job_id
 
 STOPPED = "ERR_STOPPED"
 INTERRUPTED = "ERR_INTERRUPTED"
+TITLE_MADE_CHARACTERS = 80
 _LAST = "\U0010ffff"
 _NO_NUMBER = (1 << 63) - 1
 
@@ -96,6 +98,10 @@ class SqliteConversations:
         if message is not None and (known := self._posted(workspace, conversation, asked)):
             return known
         self._refuse_beyond(there, 2)
+        if not there.title and there.messages == 0:
+            self.rename(
+                workspace, conversation, shorten(content, TITLE_MADE_CHARACTERS, placeholder="\u2026")
+            )
         self._add(there, asked, there.messages + 1, Role.USER, content=content)
         answer = self._add(there, None, there.messages + 2, Role.AI, reply_to=asked, owner=owner)
         return Posted(question=self._message(workspace, asked), answer=self._message(workspace, answer))

@@ -1,0 +1,204 @@
+"""Conversations as a process serves them: it stores questions, writes their answers and keeps them its own.
+
+An answer belongs to the process that accepted its question. The process says every half second that it is
+still at it, with what is written so far; in the same breath it learns what should stop and what it has lost.
+If it dies, a healer anywhere ends its answers. If it is told to end, it ends them itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from penstock.answer.dialogue import uncited
+from penstock.answer.questions import checked
+from penstock.answer.replying import Replier
+from penstock.answer.showing import Show, Showing, nobody
+from penstock.model.catalogue import WorkspaceId
+from penstock.model.codes import CODES
+from penstock.model.conversations import (
+    Assignment,
+    ConversationId,
+    Message,
+    MessageId,
+    Posted,
+    Standing,
+    Written,
+)
+from penstock.model.errors import ErrorReport, Fault, report_of
+from penstock.ports.conversations import Transcript
+from penstock.ports.database import Database
+
+log = logging.getLogger("penstock.chat")
+RENEW_SECONDS = 0.5
+ANSWER_SECONDS_MAX = 600.0
+"""A net below the bounds of search and endpoint."""
+AT_ONCE = 8
+"""Answers written side by side; further ones wait as pending."""
+
+
+class _Live:
+    """An answer of ours that has not ended."""
+
+    def __init__(self, message: MessageId, show: Show) -> None:
+        self.message = message
+        self.showing = Showing(show)
+        self.standing = Standing.HELD
+        self.writing: asyncio.Task[Written] | None = None
+
+    def learn(self, standing: Standing) -> None:
+        """What the store says about it; an answer that should stop, or is lost, is written no further."""
+        self.standing = standing
+        if standing is not Standing.HELD and self.writing is not None:
+            self.writing.cancel()
+
+
+class Chat:
+    """Questions in, answers out; one for a process, with `run` going beside it."""
+
+    def __init__(
+        self,
+        database: Database,
+        transcript: Transcript,
+        replier: Replier,
+        *,
+        owner: str,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        """`owner` is new at every start."""
+        self._database = database
+        self._transcript = transcript
+        self._replier = replier
+        self._owner = owner
+        self._slots = asyncio.Semaphore(at_once)
+        self._live: dict[MessageId, _Live] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def post(
+        self,
+        workspace: WorkspaceId,
+        conversation: ConversationId,
+        text: str,
+        *,
+        message: MessageId | None = None,
+    ) -> Posted:
+        """Store a question and its answer to come, which `start` then writes."""
+        checked(text)
+        return await self._database.write(
+            lambda tx: tx.conversations.post(
+                workspace, conversation, text, owner=self._owner, message=message
+            )
+        )
+
+    async def regenerate(self, workspace: WorkspaceId, answer: MessageId) -> Message:
+        """Another answer to come to the same question, which `start` then writes."""
+        return await self._database.write(
+            lambda tx: tx.conversations.regenerate(workspace, answer, owner=self._owner)
+        )
+
+    async def stop(self, workspace: WorkspaceId, answer: MessageId) -> bool:
+        """Let an answer end now, whichever process writes it; False if it has ended."""
+        stopped = await self._database.write(lambda tx: tx.conversations.stop(workspace, answer))
+        if stopped and (live := self._live.get(answer)) is not None:
+            live.learn(Standing.STOPPING)
+        return stopped
+
+    def start(self, answer: MessageId, show: Show = nobody) -> asyncio.Task[None]:
+        """Write an answer of ours; the task ends when the answer has, however it did.
+
+        It goes on without whoever waits for it: shield the task where the waiting may be cancelled. An
+        answer that is being written already, or is not ours, is left as it is.
+        """
+        live = _Live(answer, show)
+        task = asyncio.create_task(self._nothing() if answer in self._live else self._answer(live))
+        self._live.setdefault(answer, live)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def run(self) -> None:
+        """Keep the answers ours."""
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            await self.look()
+
+    async def look(self) -> None:
+        """One round: say what is still being written, and hear what should not be."""
+        if not self._live:
+            return
+        said = {message: live.showing.text for message, live in self._live.items()}
+        try:
+            standings = await self._transcript.renew(self._owner, said)
+        except Fault as fault:
+            log.warning("cannot say that answers are being written: %s", fault.message)
+            return
+        for message, standing in standings.items():
+            if (live := self._live.get(message)) is not None:
+                live.learn(standing)
+
+    async def close(self) -> None:
+        """End every answer at once, as interrupted."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _nothing(self) -> None:
+        """Is left to do."""
+
+    async def _answer(self, live: _Live) -> None:
+        try:
+            async with self._slots:
+                task = await self._database.write(lambda tx: tx.conversations.take(live.message, self._owner))
+                if task is not None:
+                    await self._write(live, task)
+        except asyncio.CancelledError:
+            await self._fail(live, _report("ERR_INTERRUPTED"))
+            raise
+        except Fault as fault:  # the store is away: a healer will end it
+            log.warning("an answer cannot be stored: %s", fault.message)
+        finally:
+            del self._live[live.message]
+
+    async def _write(self, live: _Live, task: Assignment) -> None:
+        """Take what the replier makes of it to the store."""
+        live.writing = asyncio.create_task(self._replier.reply(task, live.showing.say))
+        showing = asyncio.create_task(live.showing.run(task))
+        try:
+            if live.standing is not Standing.HELD:
+                live.writing.cancel()
+            await asyncio.wait({live.writing}, timeout=ANSWER_SECONDS_MAX)
+            late = not live.writing.done()
+            live.writing.cancel()
+            (ended,) = await asyncio.gather(live.writing, return_exceptions=True)
+            live.showing.end()
+            await showing
+        finally:
+            live.writing.cancel()
+            showing.cancel()
+            await asyncio.gather(live.writing, showing, return_exceptions=True)
+        match ended:
+            case Written():
+                await self._database.write(
+                    lambda tx: tx.conversations.finish(live.message, self._owner, ended)
+                )
+            case asyncio.CancelledError() if live.standing is Standing.LOST:
+                log.info("an answer was ended by others")
+            case asyncio.CancelledError() if live.standing is Standing.STOPPING:
+                await self._fail(live, _report("ERR_STOPPED"))
+            case _ if late:
+                await self._fail(live, _report("ERR_TIMEOUT"))
+            case BaseException():
+                await self._fail(live, report_of(ended))
+
+    async def _fail(self, live: _Live, error: ErrorReport) -> None:
+        """End it with what was written so far, without numbers whose sources nobody kept."""
+        if error.trace:
+            log.error("an answer failed: %s", error.trace)
+        partial = Written(content=uncited(live.showing.text))
+        await self._database.write(
+            lambda tx: tx.conversations.fail(live.message, self._owner, error, partial)
+        )
+
+
+def _report(code: str) -> ErrorReport:
+    return ErrorReport(code=code, message=CODES[code])

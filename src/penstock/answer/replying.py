@@ -1,0 +1,67 @@
+"""Writing one answer of a conversation: what was said before, a search, words as they come, citations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+
+from penstock.answer.answers import Answers
+from penstock.answer.condensing import condensed
+from penstock.answer.dialogue import Said, turns_of
+from penstock.answer.facts import citations_json, metadata_json, usage_json
+from penstock.answer.markdown import MarkdownSieve
+from penstock.answer.scoping import Filters
+from penstock.model.answers import Delta, Finished
+from penstock.model.catalogue import WorkspaceId
+from penstock.model.conversations import Assignment, Written
+from penstock.model.errors import Broken
+from penstock.ports.answerer import Answerer
+from penstock.ports.conversations import Transcript
+
+HISTORY_MESSAGES = 20
+
+
+class Replier:
+    """Writes answers; one for a process."""
+
+    def __init__(
+        self,
+        answers: Callable[[WorkspaceId], Answers],
+        transcript: Transcript,
+        answerer: Answerer | None = None,
+    ) -> None:
+        """`answerer` says questions in full; whether it writes the answers too is for `answers` to know."""
+        self._answers = answers
+        self._transcript = transcript
+        self._answerer = answerer
+
+    async def reply(self, task: Assignment, say: Callable[[str], None]) -> Written:
+        """The whole answer; `say` hears its words as they come, safe to show."""
+        talk, asked = task.conversation, task.question
+        before = await self._transcript.messages(
+            talk.workspace, talk.id, before=asked.number, limit=HISTORY_MESSAGES
+        )
+        turns = turns_of(before)
+        alone = await condensed(asked.content, turns, self._answerer)
+        filters = Filters(collections=talk.collections, documents=talk.documents)
+        tellings = self._answers(talk.workspace).ask(
+            filters, alone.question, said=Said(question=asked.content, turns=turns)
+        )
+        sieve, content = MarkdownSieve(), ""
+        async with aclosing(tellings):
+            async for telling in tellings:
+                match telling:
+                    case Delta(text=text):
+                        safe = sieve.feed(text)
+                        content += safe
+                        say(safe)
+                    case Finished(answer=answer):
+                        return Written(
+                            content=content,
+                            citations_json=citations_json(answer),
+                            usage_json=usage_json(alone.usage, answer.usage),
+                            metadata_json=metadata_json(answer),
+                        )
+                    case _:
+                        pass
+        raise Broken("the answer has no end")

@@ -1,0 +1,57 @@
+"""The healer: ends answers whose owners are gone, in every process, all the time.
+
+Whoever has been away itself (stopped, cut off, its clock turned) sees everybody's due times as past, and so
+do those who were away with it. They renew within half a second of being back. So it judges only after it has
+reached the store for a few seconds without a break.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from penstock.model.errors import Fault
+from penstock.ports.clock import Clock
+from penstock.ports.conversations import Transcript
+from penstock.work.pace import jittered_around
+
+log = logging.getLogger("penstock.healer")
+LOOK_SECONDS = 0.5
+WATCH_SECONDS = 3.0
+"""Six times what an owner needs to say that it is still there."""
+CLOCK_SLIP_SECONDS = 1.0
+PORTION = 100
+
+
+class Healer:
+    """One endless round."""
+
+    def __init__(self, transcript: Transcript, clock: Clock) -> None:
+        self._transcript = transcript
+        self._clock = clock
+        self._since = self._seen = clock.steady()
+        self._seen_now = clock.now()
+
+    async def run(self) -> None:
+        """Rest, look, rest again."""
+        while True:
+            await asyncio.sleep(jittered_around(LOOK_SECONDS))
+            await self.look()
+
+    async def look(self) -> None:
+        """One round; a store that cannot be reached breaks the watch."""
+        now, steady = self._clock.now(), self._clock.steady()
+        slipped = abs((now - self._seen_now) - (steady - self._seen)) > CLOCK_SLIP_SECONDS
+        if slipped or steady - self._seen > WATCH_SECONDS:
+            self._since = steady
+        self._seen, self._seen_now = steady, now
+        try:
+            healed = await self._transcript.heal(
+                limit=PORTION if steady - self._since >= WATCH_SECONDS else 0
+            )
+        except Fault as fault:
+            log.warning("cannot look for interrupted answers: %s", fault.message)
+            self._since = self._clock.steady()
+            return
+        for _ in healed:
+            log.warning("an answer was interrupted: whoever wrote it is gone")
