@@ -7,6 +7,7 @@ it is asked over https, or over http on loopback, no redirect is followed, and n
 from __future__ import annotations
 
 import asyncio
+import ssl
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -17,8 +18,6 @@ from penstock.model.errors import Refused, Unavailable
 from penstock.model.visits import is_loopback
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpx
 
 
@@ -85,11 +84,13 @@ class UrlSource:
     async def _answer(self) -> bytes:
         import httpx
 
-        verify = self._tls or httpx.create_ssl_context(trust_env=False)
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         async with (
             httpx.AsyncClient(
-                verify=verify, trust_env=False, follow_redirects=False, timeout=self._seconds
+                verify=await self._context(),
+                trust_env=False,
+                follow_redirects=False,
+                timeout=self._seconds,
             ) as client,
             client.stream("GET", self._url, headers=headers) as response,
         ):
@@ -98,6 +99,17 @@ class UrlSource:
             packing = response.headers.get("content-encoding", "")
             async with aclosing(body(response.aiter_raw(), packing, SET_BYTES_MAX)) as pieces:
                 return b"".join([piece async for piece in pieces])
+
+    async def _context(self) -> ssl.SSLContext:
+        """What TLS needs; reading every authority there is takes too long for the loop."""
+        if self._tls is None:
+            import httpx
+
+            if self._url.scheme == "http":
+                self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            else:
+                self._tls = await asyncio.to_thread(httpx.create_ssl_context, trust_env=False)
+        return self._tls
 
 
 def _is_here(url: httpx.URL) -> bool:
