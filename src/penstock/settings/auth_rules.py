@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from urllib.parse import urlsplit
 
 from penstock.model.visits import ANY, is_loopback
 from penstock.settings.durations import format_duration
@@ -74,13 +75,15 @@ def short_staleness(settings: Settings) -> str | None:
 def plain_keys(settings: Settings) -> str | None:
     """Keys that come over plain http can be exchanged on the way."""
     address = settings.auth.jwks_url
-    if address is None or address.scheme == "https":
+    parts = urlsplit("" if address is None else address.reveal())
+    if parts.username is not None or parts.password is not None:
+        return "it holds a password"
+    if parts.scheme != "http":
         return None
     if settings.profile == "production":
         return "it is http"
-    host = address.reveal().partition("://")[2].partition("/")[0]
-    bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    return None if bare == "localhost" or is_loopback(bare) else "it is http and not on loopback"
+    host = parts.hostname or ""
+    return None if host == "localhost" or is_loopback(host) else "it is http and not on loopback"
 
 
 def weak_secret(settings: Settings) -> str | None:

@@ -272,7 +272,7 @@ RULES = (
     Rule(
         keys=("auth.jwks_url", "profile"),
         wrong=auth_rules.plain_keys,
-        must="must be https; http will do on loopback, outside the production profile",
+        must="must be https, without a password; http will do on loopback, outside the production profile",
     ),
     Rule(
         keys=("auth.secret", "profile"),
