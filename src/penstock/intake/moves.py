@@ -17,6 +17,7 @@ from penstock.model.errors import Refused
 from penstock.model.files import blob_hash
 from penstock.model.jobs import Job, JobId
 from penstock.model.options import options_of
+from penstock.model.provenance import provenance_of
 from penstock.model.records import error_record, status_record
 from penstock.model.states import State
 from penstock.ports.catalogue import Catalogue
@@ -55,6 +56,7 @@ class Moves:
         document = await self._yields.document(job.id)
         taken = None if document is None else await self._catalogue.last_bytes(document.id)
         done = job.state is State.DONE
+        name = provenance_of(job.metadata_json).filename or path.name
         folder = self._folders.outcome(job.collection, done=done)
         try:
             moved = await self._mover.move(
@@ -65,15 +67,13 @@ class Moves:
                 raise
             # Someone took it away, or put something else in its place; or it never was there.
             if job.error is not None and job.error.code == "ERR_FILE_NOT_FOUND":
-                await self._mover.write_beside(
-                    folder / path.name, ERROR, error_record(job, filename=path.name)
-                )
+                await self._mover.write_beside(folder / path.name, ERROR, error_record(job, filename=name))
             return
         if done:
             made = await self._yields.of_document(document)
-            record, suffix = status_record(job, filename=path.name, made=made), META
+            record, suffix = status_record(job, filename=name, made=made), META
         else:
-            record, suffix = error_record(job, filename=path.name), ERROR
+            record, suffix = error_record(job, filename=name), ERROR
         # Whoever watches the folder may have found the file a message is about: the message's record counts.
         keep = moved.earlier and not options_of(job.metadata_json).demanded
         await self._mover.write_beside(moved.path, suffix, record, keep=keep)

@@ -14,7 +14,7 @@ import pytest
 from tests.conformance.redis.outsider import DEAD, FAQ, POLICIES, QUEUE, Outsider, an_outsider
 from tests.support.collector import attributes_of
 from tests.support.files.packages import docx, paragraph
-from tests.support.files.pdf import simple_pdf
+from tests.support.files.pdf import simple_pdf, with_unreadable_page
 from tests.support.metrics import fetched
 
 WEEK = 604_800
@@ -56,7 +56,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outsider]:
         outsider.start()
         _push_all(outsider)
         waiting = [*(f"load-{number}" for number in range(LOAD)), "worker-shape", *LISTS]
-        jobs = [f"rag-{POLICIES}-1704882600-{number:08x}" for number in (*range(1, 5), *range(20, 25))]
+        jobs = [f"rag-{POLICIES}-1704882600-{number:08x}" for number in (*range(1, 5), *range(20, 28))]
         for job in (*jobs, *waiting):
             outsider.ended(job.replace(f"{QUEUE}:", "by-"))
         yield outsider
@@ -75,7 +75,14 @@ def _push_all(outsider: Outsider) -> None:
     for name in ("worker-shape.md", *(f"by-{name.rpartition(':')[2]}.md" for name in LISTS)):
         (outsider.papers / name).write_text(f"# {name}\n\nOne of its own.")
     outsider.incoming.mkdir(parents=True, exist_ok=True)
-    for name, data in {**GOOD, "torn.pdf": b"%PDF-1.4 torn", "tool.bin": b"\x7fELF\0\0\0" * 9}.items():
+    odd = {
+        "torn.pdf": b"%PDF-1.4 torn",
+        "tool.bin": b"\x7fELF\0\0\0" * 9,
+        "strict.pdf": with_unreadable_page(),
+        "lenient.pdf": with_unreadable_page(4),
+        "upload-17.txt": b"A file with a name of its own.",
+    }
+    for name, data in {**GOOD, **odd}.items():
         outsider.incoming.joinpath(name).write_bytes(data)
     for name in GOOD:
         message = outsider.message(number_of(name), name)
@@ -87,6 +94,9 @@ def _push_all(outsider: Outsider) -> None:
     outsider.push(outsider.message(22, "nothing.txt"))
     outsider.push(outsider.message(23, "x.txt", rag_id="nobody_rag"))
     outsider.push(outsider.message(24, "x.txt", source_path="/etc/hostname"))
+    outsider.push(outsider.message(25, "strict.pdf"))
+    outsider.push(outsider.message(26, "lenient.pdf", options={"skip_validation": True}))
+    outsider.push(outsider.message(27, "upload-17.txt", filename="My Policy.txt"))
     outsider.push("{torn")
     outsider.push(
         {
@@ -168,6 +178,16 @@ def test_what_cannot_be_recovered_fails_at_once(
         json.loads(each["message"])["job_id"]: each for each in scene.letters() if job in each["message"]
     }
     assert letters[job]["code"] == code
+
+
+def test_a_message_says_how_its_file_is_to_be_treated(scene: Outsider) -> None:
+    """Q69, Q86-Q90: the name people see is the message's, and a damaged file may be asked for as it is."""
+    strict, lenient, named = (f"rag-{POLICIES}-1704882600-{number:08x}" for number in (25, 26, 27))
+
+    assert scene.record(strict, "failed", "strict.pdf.error.json")["error_code"] == "ERR_PDF_PAGES_UNREADABLE"
+    assert scene.record(lenient, "processed", "lenient.pdf.meta.json")["status"] == "done"
+    assert scene.hash(named)["filename"] == "My Policy.txt"
+    assert scene.record(named, "processed", "upload-17.txt.meta.json")["filename"] == "My Policy.txt"
 
 
 @pytest.mark.parametrize(
