@@ -1,0 +1,75 @@
+"""An answer whose process is killed ends in an error within ten seconds, and can be written anew."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+
+from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE
+from penstock.model.conversations import ConversationId
+from penstock.wiring.store import open_store
+from tests.support.endpoint import fake_endpoint, streamed
+from tests.support.ingested import a_collection, ingested
+from tests.support.processes import Plant, Row
+
+PROMISED = 10.0
+
+
+def furnished(plant: Plant) -> ConversationId:
+    """A document about keys, and a conversation."""
+
+    async def furnish() -> ConversationId:
+        async with open_store(plant.settings()) as store:
+            await a_collection(store)
+            note = plant.folder / "note.txt"
+            note.write_text("A lost key costs forty crowns.", encoding="utf-8")
+            await ingested(store, plant.data, note, ["A lost key costs forty crowns."])
+            return (await store.write(lambda tx: tx.conversations.open(LOCAL_WORKSPACE))).id
+
+    return asyncio.run(furnish())
+
+
+def answers(plant: Plant) -> list[Row]:
+    return plant.rows("SELECT * FROM messages WHERE role = 'ai' ORDER BY number")
+
+
+def test_a_killed_answer_ends_and_is_written_anew(plant: Plant) -> None:
+    """In the middle of its words: they stay, the error and its event are there, the next try goes well."""
+    with fake_endpoint(
+        streamed(["Forty crowns [1]", ", the "], hang=True), streamed(["Forty crowns [1]."])
+    ) as endpoint:
+        plant.choose(answerer=endpoint.url, answering_model="fake")
+        talk = furnished(plant)
+        talker = plant.start("-m", "tests.support.talker", talk)
+        tree = plant.worker()
+        plant.wait_until(
+            lambda: any("Forty" in row["content"] for row in answers(plant)), "words are kept", talker
+        )
+
+        killed_at = time.monotonic()
+        os.kill(talker.pid, signal.SIGKILL)
+        plant.wait_until(lambda: answers(plant)[0]["status"] == "error", "the answer has ended", tree)
+        took = time.monotonic() - killed_at
+
+        (interrupted,) = answers(plant)
+        assert took < PROMISED
+        assert interrupted["error_code"] == "ERR_INTERRUPTED"
+        assert interrupted["content"].startswith("Forty crowns")
+        told = plant.rows(
+            "SELECT type, payload_json FROM events WHERE user_id = ? ORDER BY seq DESC LIMIT 1", LOCAL_USER
+        )[0]
+        payload = json.loads(told["payload_json"])
+        assert (told["type"], payload["status"], payload["error_code"]) == (
+            "message.status_updated",
+            "error",
+            "ERR_INTERRUPTED",
+        )
+        assert payload["message_id"] == interrupted["message_id"]
+
+        again = plant.start("-m", "tests.support.talker", talk, interrupted["message_id"])
+        assert again.wait() == 0
+        first, second = answers(plant)
+        assert (first["status"], second["status"]) == ("error", "done")
+        assert (second["content"], second["reply_to"]) == ("Forty crowns [1].", first["reply_to"])
+        assert tree.stop() == 0
