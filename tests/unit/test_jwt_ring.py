@@ -240,6 +240,10 @@ async def test_a_server_that_drips_is_given_up_in_time(web: WebServer) -> None:
         "ftp://127.0.0.1/keys",
         "file:///etc/passwd",
         "https://user:word@auth.example/keys",
+        "https://",
+        "https:///keys",
+        "http://[::1/keys",
+        "https://auth.example:99999/keys",
         "",
     ],
 )

@@ -140,8 +140,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_TICKET_INVALID": ("Ask for another; each is good once and for a short time.",),
     "ERR_KEYS_UNAVAILABLE": ("Check auth.jwks_url or auth.jwks_file: penstock doctor.",),
     "ERR_PEER_FORBIDDEN": ("Ask from the machine itself, or set auth.mode to jwt.",),
-    "ERR_HOST_FORBIDDEN": ("Use the address the program printed, or add the name to http.allowed_hosts.",),
-    "ERR_ORIGIN_FORBIDDEN": ("Add the page's origin to auth.allowed_origins.",),
+    "ERR_HOST_FORBIDDEN": (
+        "Use the address the program printed; with auth.mode jwt, http.allowed_hosts names more.",
+    ),
+    "ERR_ORIGIN_FORBIDDEN": ("Ask from our own page; with auth.mode jwt, auth.allowed_origins names more.",),
     "ERR_ITEM_TYPE_UNKNOWN": (
         "Use content, file, folder, project, library, delete_tenant, delete_document or rename.",
     ),

@@ -4,6 +4,7 @@
 
 import re
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 
 from penstock.model.visits import ANY, origin_of
@@ -18,6 +19,7 @@ from penstock.settings.texts import Choice, Password, Text
 
 SECRET_BYTES_LEAST = 32
 SECRET_BYTES_MOST = 4096
+_NAME = re.compile(r"(?=.*[a-z])[a-z0-9_.-]{1,253}")
 _HOST_NAME = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]{1,253})(:[0-9]{1,5})?")
 
 
@@ -57,6 +59,22 @@ class Origin(Kind[str]):
         text = plain_text(raw).strip().rstrip("/").lower()
         if text != ANY and origin_of(text) is None:
             raise Unfit(f"{quoted(raw)} is no origin")
+        return text
+
+
+class BindAddress(Kind[str]):
+    """An address or a name to listen on, without brackets and port."""
+
+    words = "an address such as 127.0.0.1 or ::1, or a name"
+
+    def read(self, raw: object) -> str:
+        text = plain_text(raw).strip().lower()
+        bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+        try:
+            return str(ip_address(bare))
+        except ValueError:
+            if _NAME.fullmatch(text) is None:
+                raise Unfit(f"{quoted(raw)} is no address") from None
         return text
 
 
@@ -105,7 +123,9 @@ class Auth:
         Duration(least=1), "30s", "Time a ticket is good for, once; five minutes at most."
     )
     allowed_origins: tuple[str, ...] = setting(
-        ListOf(Origin()), [], "Pages of other sites that may ask; our own always may."
+        ListOf(Origin()),
+        [],
+        "Pages of other sites that may ask where tokens are asked for; our own always may.",
     )
 
 
@@ -113,7 +133,7 @@ class Auth:
 class Http:
     """Where the program listens for requests."""
 
-    host: str = setting(HostName(), "127.0.0.1", "The address it is bound to.")
+    host: str = setting(BindAddress(), "127.0.0.1", "The address it is bound to.")
     port: int = setting(Whole(0, 65535), 8080, "The port it is bound to; 0 takes any that is free.")
     allowed_hosts: tuple[str, ...] = setting(
         ListOf(HostName()), [], "Names it may be called by, where tokens are asked for; none allows all."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from penstock.model.errors import Refused
 from penstock.model.principals import TOKEN_LENGTH_MAX, invalid_token, missing_token
@@ -27,9 +27,9 @@ class Compact:
 
     algorithm: str
     key_id: str | None
-    signed: bytes
-    signature: bytes
-    payload: bytes
+    signed: bytes = field(repr=False)
+    signature: bytes = field(repr=False)
+    payload: bytes = field(repr=False)
 
     def claims(self) -> dict[str, object]:
         """What it says; to be asked only after the signature was found right."""

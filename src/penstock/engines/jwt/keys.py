@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -34,7 +34,7 @@ class Key:
     """What verifies a signature, and by which algorithm alone."""
 
     algorithm: str
-    material: Any
+    material: Any = field(repr=False)
 
     def verifies(self, signed: bytes, signature: bytes) -> bool:
         """Whether the signature is this key's."""

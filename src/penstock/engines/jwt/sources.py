@@ -59,14 +59,18 @@ class UrlSource:
     def __init__(self, url: str, *, seconds: float, tls: ssl.SSLContext | None = None) -> None:
         import httpx
 
-        self._url = httpx.URL(url)
         self._seconds = seconds
         self._tls = tls
-        if self._url.userinfo or not (self._url.scheme == "https" or _is_here(self._url)):
-            raise Refused(
-                "auth.jwks_url must be https, or http on loopback, without a password in it",
-                code="ERR_CONFIGURATION",
-            )
+        try:
+            self._url = httpx.URL(url)
+        except (httpx.InvalidURL, ValueError):
+            raise _unfit() from None
+        if (
+            self._url.userinfo
+            or not self._url.host
+            or not (self._url.scheme == "https" or _is_here(self._url))
+        ):
+            raise _unfit()
         self.shown = f"{self._url.scheme}://{self._url.netloc.decode()}{self._url.path}"
 
     async def read(self) -> bytes:
@@ -78,7 +82,7 @@ class UrlSource:
                 return await self._answer()
         except TimeoutError:
             raise _away(self.shown, f"no answer in {self._seconds:g} s") from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.StreamError, OSError) as error:
             raise _away(self.shown, type(error).__name__) from None
 
     async def _answer(self) -> bytes:
@@ -114,6 +118,13 @@ class UrlSource:
 
 def _is_here(url: httpx.URL) -> bool:
     return url.scheme == "http" and (url.host == "localhost" or is_loopback(url.host))
+
+
+def _unfit() -> Refused:
+    return Refused(
+        "auth.jwks_url must be https, or http on loopback, without a password in it",
+        code="ERR_CONFIGURATION",
+    )
 
 
 def _away(shown: str, why: str) -> Unavailable:
