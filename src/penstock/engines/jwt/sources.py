@@ -65,11 +65,7 @@ class UrlSource:
             self._url = httpx.URL(url)
         except (httpx.InvalidURL, ValueError):
             raise _unfit() from None
-        if (
-            self._url.userinfo
-            or not self._url.host
-            or not (self._url.scheme == "https" or _is_here(self._url))
-        ):
+        if not _is_fit(self._url):
             raise _unfit()
         self.shown = f"{self._url.scheme}://{self._url.netloc.decode()}{self._url.path}"
 
@@ -114,6 +110,11 @@ class UrlSource:
             else:
                 self._tls = await asyncio.to_thread(httpx.create_ssl_context, trust_env=False)
         return self._tls
+
+
+def _is_fit(url: httpx.URL) -> bool:
+    names_a_server = bool(url.host) and (url.port is None or 0 < url.port < 65_536)
+    return names_a_server and not url.userinfo and (url.scheme == "https" or _is_here(url))
 
 
 def _is_here(url: httpx.URL) -> bool:
