@@ -410,6 +410,16 @@ async def test_conversations_with_news_come_first(store: Store, clock: FakeClock
     assert [each.id for each in (*first, *rest)] == [talks[0].id, talks[2].id, talks[1].id]
 
 
+async def test_a_conversation_is_called_by_its_first_question(store: Store) -> None:
+    """H1: unless it has a title; a long question by its beginning, in one line."""
+    plain, titled, long = await opened(store), await opened(store, title="Keys"), await opened(store)
+    for talk, text in ((plain, "How\nmuch?"), (plain, "And why?"), (titled, "How much?"), (long, "x" * 999)):
+        await posted(store, talk, text)
+
+    listed = {each.id: each.title for each in await store.transcript.conversations(LOCAL_WORKSPACE)}
+    assert listed == {plain.id: "How much?", titled.id: "Keys", long.id: "x" * 79 + "\u2026"}
+
+
 async def test_a_renamed_conversation(store: Store) -> None:
     """H10: the title is one line, and stays over a restart."""
     talk = await opened(store)

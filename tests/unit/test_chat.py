@@ -6,7 +6,7 @@ The language model is a remote one, so the tests play it: it writes what the tes
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -28,7 +28,9 @@ from penstock.model.conversations import (
     Conversation,
     Message,
     MessageDelta,
+    MessageId,
     MessageStatus,
+    Standing,
 )
 from penstock.model.errors import Refused, Unavailable
 from penstock.ports.answerer import Answerer
@@ -398,6 +400,44 @@ async def test_words_are_shown_together_and_in_order(house: House) -> None:
         sum(len(each.text) for each in shown[:at]) for at in range(len(shown))
     ]
     assert len(shown) <= 4
+
+
+async def test_a_viewer_that_hangs_holds_no_answer_up(house: House) -> None:
+    """Its end waits a second for the last words, no longer."""
+
+    async def stuck(_: MessageDelta) -> None:
+        await asyncio.Event().wait()
+
+    async with a_room(house, Played(("Forty ", "crowns [1]."))) as room:
+        posted = await room.chat.post(LOCAL_WORKSPACE, room.talk.id, QUESTION)
+        await asyncio.wait_for(room.chat.start(posted.answer.id, stuck), 20)
+
+        assert (await room.found(posted.answer)).content == "Forty crowns [1]."
+
+
+async def test_a_stop_is_not_forgotten_for_an_older_word(house: House) -> None:
+    """A renewal sent before the stop and heard after it changes nothing."""
+    played = Played(("A lost key costs ", asyncio.Event()))
+    async with a_room(house, played) as room:
+        answer, task = await room.begin()
+        await asyncio.wait_for(room.words.wait(), 20)
+        transcript, renewed, stopped = house.store.transcript, asyncio.Event(), asyncio.Event()
+        renew = transcript.renew
+
+        async def late(owner: str, answers: Mapping[MessageId, str]) -> Mapping[MessageId, Standing]:
+            standings = await renew(owner, answers)
+            renewed.set()
+            await stopped.wait()
+            return standings
+
+        transcript.renew = late  # type: ignore[method-assign]  # the reply is held back
+        looking = asyncio.create_task(room.chat.look())
+        await asyncio.wait_for(renewed.wait(), 5)
+        await room.chat.stop(LOCAL_WORKSPACE, answer.id)
+        stopped.set()
+        await asyncio.wait_for(asyncio.gather(task, looking), 5)
+
+        assert (await room.found(answer)).facts()["error_code"] == "ERR_STOPPED"
 
 
 async def test_a_viewer_that_fails_costs_nobody_the_answer(house: House) -> None:

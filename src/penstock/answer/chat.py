@@ -33,6 +33,8 @@ log = logging.getLogger("penstock.chat")
 RENEW_SECONDS = 0.5
 ANSWER_SECONDS_MAX = 600.0
 """A net below the bounds of search and endpoint."""
+LAST_WORDS_SECONDS = 1.0
+"""How long the end of an answer waits for a slow viewer."""
 AT_ONCE = 8
 """Answers written side by side; further ones wait as pending."""
 
@@ -44,11 +46,13 @@ class _Live:
         self.message = message
         self.showing = Showing(show)
         self.standing = Standing.HELD
+        self.task: asyncio.Task[None] | None = None
         self.writing: asyncio.Task[Written] | None = None
 
     def learn(self, standing: Standing) -> None:
         """What the store says about it; an answer that should stop, or is lost, is written no further."""
-        self.standing = standing
+        if self.standing is Standing.HELD:  # what was told first counts: a slow reply may be older
+            self.standing = standing
         if standing is not Standing.HELD and self.writing is not None:
             self.writing.cancel()
 
@@ -72,7 +76,6 @@ class Chat:
         self._owner = owner
         self._slots = asyncio.Semaphore(at_once)
         self._live: dict[MessageId, _Live] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def post(
         self,
@@ -106,15 +109,15 @@ class Chat:
     def start(self, answer: MessageId, show: Show = nobody) -> asyncio.Task[None]:
         """Write an answer of ours; the task ends when the answer has, however it did.
 
-        It goes on without whoever waits for it: shield the task where the waiting may be cancelled. An
-        answer that is being written already, or is not ours, is left as it is.
+        It goes on without whoever waits for it: shield the task where the waiting may be cancelled. Started
+        again, an answer is written once and shown where it was shown first; one that is not ours is left.
         """
-        live = _Live(answer, show)
-        task = asyncio.create_task(self._nothing() if answer in self._live else self._answer(live))
-        self._live.setdefault(answer, live)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        known = self._live.get(answer)
+        if known is not None and known.task is not None:
+            return known.task
+        live = self._live[answer] = _Live(answer, show)
+        live.task = asyncio.create_task(self._answer(live))
+        return live.task
 
     async def run(self) -> None:
         """Keep the answers ours."""
@@ -138,12 +141,10 @@ class Chat:
 
     async def close(self) -> None:
         """End every answer at once, as interrupted."""
-        for task in self._tasks:
+        tasks = [live.task for live in self._live.values() if live.task is not None]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _nothing(self) -> None:
-        """Is left to do."""
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _answer(self, live: _Live) -> None:
         try:
@@ -171,7 +172,7 @@ class Chat:
             live.writing.cancel()
             (ended,) = await asyncio.gather(live.writing, return_exceptions=True)
             live.showing.end()
-            await showing
+            await asyncio.wait({showing}, timeout=LAST_WORDS_SECONDS)
         finally:
             live.writing.cancel()
             showing.cancel()

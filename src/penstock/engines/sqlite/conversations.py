@@ -1,25 +1,19 @@
-"""Conversations on SQLite: the verbs inside a transaction, and looking beside the writer."""
+"""Conversations on SQLite: the verbs inside a transaction."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Mapping
-from textwrap import shorten
-from typing import Any
 
-from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.conversation_records import conversation_of, message_of
 from penstock.engines.sqlite.statements import sql
-from penstock.engines.sqlite.times import iso, seconds
+from penstock.engines.sqlite.times import iso
 from penstock.model.catalogue import DocumentId, WorkspaceId
 from penstock.model.codes import CODES
 from penstock.model.conversations import (
     HOLD_SECONDS,
     MESSAGES_MAX,
-    PAGE_MAX,
     UNFINISHED_MAX,
     Assignment,
-    Bookmark,
     Conversation,
     ConversationId,
     Message,
@@ -27,7 +21,6 @@ from penstock.model.conversations import (
     MessageStatus,
     Posted,
     Role,
-    Standing,
     Written,
     id_of,
     question_of,
@@ -40,8 +33,6 @@ from penstock.model.ids import new_job_id
 STOPPED = "ERR_STOPPED"
 INTERRUPTED = "ERR_INTERRUPTED"
 TITLE_MADE_CHARACTERS = 80
-_LAST = "\U0010ffff"
-_NO_NUMBER = (1 << 63) - 1
 
 
 class SqliteConversations:
@@ -99,9 +90,7 @@ class SqliteConversations:
             return known
         self._refuse_beyond(there, 2)
         if not there.title and there.messages == 0:
-            self.rename(
-                workspace, conversation, shorten(content, TITLE_MADE_CHARACTERS, placeholder="\u2026")
-            )
+            self.rename(workspace, conversation, _beginning(content))
         self._add(there, asked, there.messages + 1, Role.USER, content=content)
         answer = self._add(there, None, there.messages + 2, Role.AI, reply_to=asked, owner=owner)
         return Posted(question=self._message(workspace, asked), answer=self._message(workspace, answer))
@@ -231,135 +220,6 @@ class SqliteConversations:
         return iso(self._now + HOLD_SECONDS)
 
 
-class SqliteTranscript:
-    """Looks beside the writer, renews and heals through it."""
-
-    def __init__(self, store: Access) -> None:
-        self._store = store
-
-    async def conversations(
-        self, workspace: WorkspaceId, *, before: Bookmark | None = None, limit: int = 50
-    ) -> list[Conversation]:
-        """A workspace's, those with the latest news first."""
-        where = {
-            "workspace": workspace,
-            "updated": _LAST if before is None else iso(before.updated_at),
-            "id": _LAST if before is None else before.id,
-            "limit": _page(limit),
-        }
-        rows = await self._store.look(lambda db: db.execute(sql("conversation_list"), where).fetchall())
-        return [conversation_of(row) for row in rows]
-
-    async def conversation(self, workspace: WorkspaceId, conversation: ConversationId) -> Conversation | None:
-        """One by id."""
-        where = {"workspace": workspace, "conversation": conversation}
-        row = await self._store.look(lambda db: db.execute(sql("conversation_find"), where).fetchone())
-        return None if row is None else conversation_of(row)
-
-    async def messages(
-        self,
-        workspace: WorkspaceId,
-        conversation: ConversationId,
-        *,
-        before: int | None = None,
-        after: int | None = None,
-        limit: int = 50,
-    ) -> list[Message]:
-        """A page in order of number."""
-        where = {
-            "workspace": workspace,
-            "conversation": conversation,
-            "before": _NO_NUMBER if before is None else before,
-            "limit": _page(limit),
-        }
-        if after is not None:
-            where |= {"after": after}
-            rows = await self._store.look(lambda db: db.execute(sql("chat_after"), where).fetchall())
-            return [message_of(row) for row in rows]
-        rows = await self._store.look(lambda db: db.execute(sql("chat_before"), where).fetchall())
-        return [message_of(row) for row in reversed(rows)]
-
-    async def message(self, workspace: WorkspaceId, message: MessageId) -> Message | None:
-        """One by id."""
-        where = {"workspace": workspace, "message": message}
-        row = await self._store.look(lambda db: db.execute(sql("chat_find"), where).fetchone())
-        return None if row is None else message_of(row)
-
-    async def renew(self, owner: str, answers: Mapping[MessageId, str]) -> Mapping[MessageId, Standing]:
-        """Say that these are still being written; a power cut ends them all, so no disk is waited for."""
-        due = iso(self._store.clock.now() + HOLD_SECONDS)
-
-        def work(db: sqlite3.Connection) -> dict[MessageId, Standing]:
-            return {
-                message: _standing(
-                    db.execute(
-                        sql("chat_renew"),
-                        {"message": message, "owner": owner, "due": due, "content": content},
-                    ).fetchone()
-                )
-                for message, content in answers.items()
-            }
-
-        return await self._store.change(work, durable=False)
-
-    async def heal(self, *, limit: int = 100) -> list[MessageId]:
-        """End what nobody writes any more; a look that finds nothing writes nothing."""
-        now = iso(self._store.clock.now())
-        found = await self._store.look(lambda db: db.execute(sql("chat_due"), (now,)).fetchone())
-        if not found[0]:
-            return []
-        where = {
-            "now": now,
-            "limit": limit,
-            "code": INTERRUPTED,
-            "error": CODES[INTERRUPTED],
-            "stopped_code": STOPPED,
-            "stopped": CODES[STOPPED],
-        }
-
-        def work(db: sqlite3.Connection) -> list[MessageId]:
-            healed = [MessageId(row[0]) for row in db.execute(sql("chat_heal"), where).fetchall()]
-            if healed:
-                self._store.announce()
-            return healed
-
-        return await self._store.change(work)
-
-
-def conversation_of(row: tuple[Any, ...]) -> Conversation:
-    """A conversation from a row of `conversation_find` or `conversation_list`."""
-    scope = json.loads(row[3])
-    return Conversation(
-        id=ConversationId(row[0]),
-        workspace=WorkspaceId(row[1]),
-        title=row[2],
-        collections=tuple(scope.get("collections", ())),
-        documents=tuple(map(DocumentId, scope.get("documents", ()))),
-        messages=row[4],
-        created_at=seconds(row[5]),
-        updated_at=seconds(row[6]),
-    )
-
-
-def message_of(row: tuple[Any, ...]) -> Message:
-    """A message from a row of `chat_find` and its like."""
-    return Message(
-        id=MessageId(row[0]),
-        conversation=ConversationId(row[1]),
-        number=row[2],
-        role=Role(row[3]),
-        status=MessageStatus(row[4]),
-        content=row[5],
-        citations_json=row[6],
-        usage_json=row[7],
-        metadata_json=row[8],
-        error=None if row[9] is None else ErrorReport(code=row[9], message=row[10] or ""),
-        reply_to=None if row[11] is None else MessageId(row[11]),
-        created_at=seconds(row[12]),
-        updated_at=seconds(row[13]),
-    )
-
-
 def _row(written: Written | None) -> dict[str, object]:
     return {
         "content": None if written is None else written.content,
@@ -369,11 +229,6 @@ def _row(written: Written | None) -> dict[str, object]:
     }
 
 
-def _standing(row: tuple[int] | None) -> Standing:
-    if row is None:
-        return Standing.LOST
-    return Standing.STOPPING if row[0] else Standing.HELD
-
-
-def _page(limit: int) -> int:
-    return max(1, min(limit, PAGE_MAX))
+def _beginning(question: str) -> str:
+    line = " ".join(question.split())
+    return line if len(line) <= TITLE_MADE_CHARACTERS else f"{line[: TITLE_MADE_CHARACTERS - 1]}\u2026"

@@ -14,7 +14,6 @@ from penstock.engines.sqlite.auditing import SqliteAuditor
 from penstock.engines.sqlite.catalogue import SqliteCatalogue
 from penstock.engines.sqlite.checkpoint import PAGES, Checkpointer
 from penstock.engines.sqlite.connection import Synchronous, connect, prepare
-from penstock.engines.sqlite.conversations import SqliteTranscript
 from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
@@ -28,6 +27,7 @@ from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.tickets import TICKET_SECONDS, SqliteTickets
 from penstock.engines.sqlite.times import iso, seconds
 from penstock.engines.sqlite.transaction import SqliteTransaction
+from penstock.engines.sqlite.transcript import SqliteTranscript
 from penstock.engines.sqlite.turnstile import turnstiles
 from penstock.engines.sqlite.writer import Writer
 from penstock.model.errors import Unavailable
