@@ -417,11 +417,11 @@ async def test_a_large_token_is_refused_before_it_is_read() -> None:
         hs256(claims(note="x" * (1 << 20))),
         hs256(header={**HEADER, "kid": "k" * (1 << 20)}),
     ]
-    began = time.perf_counter()
+    began = time.process_time()
     for token in huge:
         assert await code_of(by_secret(), token) == "ERR_TOKEN_INVALID"
 
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 async def test_a_token_may_be_as_long_as_the_limit_and_no_longer() -> None:

@@ -95,7 +95,7 @@ def test_other_text_stays_as_it_is(text: str) -> None:
 
 def test_a_long_hostile_line_is_read_in_no_time() -> None:
     """No pattern goes back and forth over a line."""
-    began = time.perf_counter()
+    began = time.process_time()
     for piece in (
         "authorization ",
         "token",
@@ -108,7 +108,7 @@ def test_a_long_hostile_line_is_read_in_no_time() -> None:
     ):
         redacted(piece * (200_000 // len(piece)))
 
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def by_message(log: logging.Logger, secret: str) -> None:
