@@ -15,7 +15,7 @@ from penstock.model.states import State
 from penstock.settings import RedisServer
 from tests.conformance.redis.foreign import DEAD_LETTER, QUEUE, id_of, letters, message, shown, translated
 from tests.support.clock import FakeClock
-from tests.support.jobs import a_job, an_error
+from tests.support.jobs import a_job, a_note, an_error
 from tests.support.servers.bare import Bare
 
 W1, W2 = WorkerId("w1"), WorkerId("w2")
@@ -129,6 +129,41 @@ async def test_what_cannot_be_read_goes_to_the_dead_letter(
     assert letter["reason"]
     assert letter.get("message", "").encode() == data or letter["message_base64"] == "//4A"
     assert bare.call("LRANGE", "jobqueue:worker:w1:processing", 0, -1) == [message(2)]
+
+
+@pytest.mark.parametrize("sizes", [[9], [5, 5, 9]], ids=["one alone", "many together"])
+async def test_what_is_too_large_to_be_sent_costs_no_worker(
+    ports: RedisPorts, bare: Bare, sizes: list[int]
+) -> None:
+    """An answer no client could take would stop every worker: such bytes have a key the letter names."""
+    huge = [
+        message(10 + at, note="\xe9" + "a" * (size << 20)).replace(b"\\u00e9", b"\xff")
+        for at, size in enumerate(sizes)
+    ]
+    for each in huge:
+        bare.call("LPUSH", QUEUE, each)
+    bare.call("LPUSH", QUEUE, message(2))
+
+    leases = [lease for _ in range(2 * len(sizes)) for lease in await ports.queue.claim(W1, 16)]
+
+    assert [lease.job_id for lease in leases] == [id_of(2)]
+    told = letters(bare)
+    assert len(told) == len(sizes)
+    kept = {bare.call("GET", letter["message_key"]) for letter in told if "message_key" in letter}
+    assert kept == {each for each in huge if len(each) > 8 << 20}
+    assert bare.call("LLEN", QUEUE) == 0
+
+
+async def test_large_payloads_are_claimed_a_few_at_a_time(ports: RedisPorts) -> None:
+    """A worker with many slots gets no answer it cannot take, and everything in the end."""
+    text = "x" * 900_000
+    await ports.queue.submit([a_note(f"{number} {text}") for number in range(24)])
+
+    first = await ports.queue.claim(W1, 100)
+    rest = [lease for _ in range(4) for lease in await ports.queue.claim(W1, 100)]
+
+    assert 8 <= len(first) < 12
+    assert len({lease.job_id for lease in [*first, *rest]}) == 24
 
 
 async def test_a_job_that_failed_leaves_its_letter(ports: RedisPorts, bare: Bare, clock: FakeClock) -> None:

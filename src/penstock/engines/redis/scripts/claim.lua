@@ -57,7 +57,21 @@ local left_over = #strangers
 local seen = call('HMGET', K.counts, 'claims', 'token')
 local claims, token = tonumber(seen[1] or 0), tonumber(seen[2] or 0)
 
+-- What one answer may weigh: a client takes no larger one, so beyond it the rest waits for the next claim. A message
+-- that weighs more by itself is no message: its bytes go to a key of their own, and the dead letter names that.
+local BYTES_MAX = 8388608
+local bytes = 0
+local function put_away(head)
+  local key = NAMES.root .. 'oversized:' .. redis.sha1hex(head.element)
+  call('SET', key, head.element, 'EX', NAMES.expiry)
+  call('LPUSH', K.dead_letter, cjson.encode({
+    message = (string.gsub(string.sub(head.element, 1, 200), '[^\32-\126]', '?')), message_key = key,
+    reason = 'the message has ' .. #head.element .. ' bytes, the limit is ' .. BYTES_MAX,
+    code = 'ERR_PAYLOAD_TOO_LARGE', failed_at = STAMP, origin_queue = head.list}))
+end
+
 local function lease(task)
+  bytes = bytes + #task.payload
   token = math.max(token + 1, tonumber(MICROS), tonumber(task.token ~= '' and task.token or 0) + 1)
   local text = string.format('%.0f', token)
   local upto = ends[task.item_type] or ends['']
@@ -93,7 +107,7 @@ if suspect then
 else
   local number = claims
   local turned = {}
-  while #leases + #strangers < limit and parked < PARKED_MAX do
+  while #leases + #strangers < limit and parked < PARKED_MAX and bytes < BYTES_MAX do
     number = number + 1
     local longest = every > 0 and number % every == 0
     local lane
@@ -106,7 +120,10 @@ else
     else
       lane.head = nil
     end
-    if head.stranger then
+    if head.stranger then bytes = bytes + #head.element end
+    if head.stranger and #head.element > BYTES_MAX then
+      put_away(head)
+    elseif head.stranger then
       strangers[#strangers + 1] = {head.element, head.list, string.format('%.0f', head.at)}
     else
       lease(head)
@@ -137,4 +154,4 @@ if #leases + #strangers > 0 then
     alone = suspect and 1 or 0}), 'EX', 3600)
 end
 write_counts()
-return {suspect and 1 or 0, parked >= PARKED_MAX and 1 or 0, leases, strangers}
+return {suspect and 1 or 0, (parked >= PARKED_MAX or bytes >= BYTES_MAX) and 1 or 0, leases, strangers}
