@@ -432,6 +432,20 @@ async def test_a_renamed_conversation(store: Store) -> None:
     assert await store.transcript.conversation(LOCAL_WORKSPACE, talk.id) == renamed
 
 
+async def test_a_conversation_looks_at_something_else(store: Store) -> None:
+    """H9, H10: from the next question on; another workspace cannot change it."""
+    talk = await opened(store, collections=("rules",))
+
+    changed = await store.write(
+        lambda tx: tx.conversations.rescope(LOCAL_WORKSPACE, talk.id, documents=(DocumentId("d"),))
+    )
+
+    assert (changed.collections, changed.documents) == ((), ("d",))
+    with pytest.raises(Refused):
+        await store.write(lambda tx: tx.conversations.rescope(ELSEWHERE, talk.id))
+    assert await store.transcript.conversation(LOCAL_WORKSPACE, talk.id) == changed
+
+
 async def test_a_removed_conversation_is_gone_with_its_messages(store: Store) -> None:
     """H11: nothing of it is found, and whoever writes an answer in it has lost it."""
     talk = await opened(store)

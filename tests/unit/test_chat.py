@@ -21,7 +21,7 @@ from penstock.answer.replying import Replier
 from penstock.answer.showing import MOMENT_SECONDS, Showing
 from penstock.doors.cli.answer_facts import answered
 from penstock.model.answers import NOT_FOUND, Finished, Usage
-from penstock.model.catalogue import LOCAL_WORKSPACE
+from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.conversations import (
     QUESTION_CHARACTERS_MAX,
     Assignment,
@@ -158,6 +158,24 @@ async def test_scope_is_kept_to(house: House) -> None:
         failed = await room.ask()
 
     assert (failed.status, failed.facts()["error_code"]) == (MessageStatus.ERROR, "ERR_COLLECTION_UNKNOWN")
+
+
+async def test_a_conversation_is_over_what_is_there(house: House) -> None:
+    """What a workspace has not, or no longer, is refused when it is named."""
+    (document, *_) = await house.store.catalogue.documents(LOCAL_WORKSPACE)
+    elsewhere = WorkspaceId("00000000-0000-4000-8000-0000000000ff")
+    async with a_room(house) as room:
+        talk = await room.chat.open(LOCAL_WORKSPACE, collections=("rules",), documents=(document.id,))
+        assert (talk.collections, talk.documents) == (("rules",), (document.id,))
+        with pytest.raises(Refused, match="collection"):
+            await room.chat.open(LOCAL_WORKSPACE, collections=("cellar",))
+        with pytest.raises(Refused, match="document"):
+            await room.chat.open(elsewhere, documents=(document.id,))
+        await house.store.write(lambda tx: tx.documents.hide(document.id))
+        with pytest.raises(Refused, match="document"):
+            await room.chat.rescope(LOCAL_WORKSPACE, talk.id, documents=(document.id,))
+
+        assert (await room.chat.rescope(LOCAL_WORKSPACE, talk.id)).documents == ()
 
 
 async def test_a_follow_up_is_said_in_full(house: House) -> None:

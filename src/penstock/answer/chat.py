@@ -14,20 +14,22 @@ from penstock.answer.dialogue import uncited
 from penstock.answer.questions import checked
 from penstock.answer.replying import Replier
 from penstock.answer.showing import Show, Showing, nobody
-from penstock.model.catalogue import WorkspaceId
+from penstock.model.catalogue import DocumentId, WorkspaceId
 from penstock.model.codes import CODES
 from penstock.model.conversations import (
     Assignment,
+    Conversation,
     ConversationId,
     Message,
     MessageId,
     Posted,
     Standing,
     Written,
+    scope_json_of,
 )
-from penstock.model.errors import ErrorReport, Fault, report_of
+from penstock.model.errors import ErrorReport, Fault, Refused, report_of
 from penstock.ports.conversations import Transcript
-from penstock.ports.database import Database
+from penstock.ports.database import Database, Transaction
 
 log = logging.getLogger("penstock.chat")
 RENEW_SECONDS = 0.5
@@ -76,6 +78,40 @@ class Chat:
         self._owner = owner
         self._slots = asyncio.Semaphore(at_once)
         self._live: dict[MessageId, _Live] = {}
+
+    async def open(
+        self,
+        workspace: WorkspaceId,
+        *,
+        title: str = "",
+        collections: tuple[str, ...] = (),
+        documents: tuple[DocumentId, ...] = (),
+    ) -> Conversation:
+        """A new conversation; Refused where the workspace has not what it should look at."""
+
+        def work(tx: Transaction) -> Conversation:
+            _refuse_unknown(tx, workspace, collections, documents)
+            return tx.conversations.open(workspace, title=title, collections=collections, documents=documents)
+
+        return await self._database.write(work)
+
+    async def rescope(
+        self,
+        workspace: WorkspaceId,
+        conversation: ConversationId,
+        *,
+        collections: tuple[str, ...] = (),
+        documents: tuple[DocumentId, ...] = (),
+    ) -> Conversation:
+        """Let it look at something else, for instance after a document of its scope was deleted."""
+
+        def work(tx: Transaction) -> Conversation:
+            _refuse_unknown(tx, workspace, collections, documents)
+            return tx.conversations.rescope(
+                workspace, conversation, collections=collections, documents=documents
+            )
+
+        return await self._database.write(work)
 
     async def post(
         self,
@@ -199,6 +235,22 @@ class Chat:
         await self._database.write(
             lambda tx: tx.conversations.fail(live.message, self._owner, error, partial)
         )
+
+
+def _refuse_unknown(
+    tx: Transaction,
+    workspace: WorkspaceId,
+    collections: tuple[str, ...],
+    documents: tuple[DocumentId, ...],
+) -> None:
+    scope_json_of(collections, documents)  # refuses too many before any is looked up
+    for name in collections:
+        if tx.shelves.find(workspace, name) is None:
+            raise Refused(f"there is no collection {name!r}", code="ERR_COLLECTION_UNKNOWN")
+    for document in documents:
+        found = tx.documents.get(document)
+        if found is None or found.hidden or found.workspace != workspace:
+            raise Refused(f"there is no document {document}", code="ERR_DOCUMENT_UNKNOWN")
 
 
 def _report(code: str) -> ErrorReport:

@@ -59,6 +59,17 @@ class Conversations(Protocol):
         """Another title (H9, H10)."""
         ...
 
+    def rescope(
+        self,
+        workspace: WorkspaceId,
+        conversation: ConversationId,
+        *,
+        collections: tuple[str, ...] = (),
+        documents: tuple[DocumentId, ...] = (),
+    ) -> Conversation:
+        """Other collections and documents from the next question on (H9, H10)."""
+        ...
+
     def remove(self, workspace: WorkspaceId, conversation: ConversationId) -> bool:
         """Remove it with all its messages (H11); False if it is not there."""
         ...

@@ -68,6 +68,23 @@ class SqliteConversations:
         self._db.execute(sql("conversation_rename"), where)
         return self._known(workspace, conversation)
 
+    def rescope(
+        self,
+        workspace: WorkspaceId,
+        conversation: ConversationId,
+        *,
+        collections: tuple[str, ...] = (),
+        documents: tuple[DocumentId, ...] = (),
+    ) -> Conversation:
+        """Other collections and documents from now on."""
+        where = {
+            "workspace": workspace,
+            "conversation": conversation,
+            "scope": scope_json_of(collections, documents),
+        }
+        self._db.execute(sql("conversation_rescope"), where)
+        return self._known(workspace, conversation)
+
     def remove(self, workspace: WorkspaceId, conversation: ConversationId) -> bool:
         """Remove it with all its messages."""
         where = {"workspace": workspace, "conversation": conversation}
