@@ -30,10 +30,18 @@ _PATTERNS = (
     re.compile(r"(?P<kept>)eyJ[A-Za-z0-9_-]{8,}(?:(?:\.|%2e)[A-Za-z0-9_-]*){0,4}", re.IGNORECASE),
     re.compile(r"(?P<kept>)pst_[A-Za-z0-9_-]{8,}"),
 )
+_SIGNS = (
+    *("token", "ticket", "bearer", "auth", "eyj", "pst_"),
+    *("jwt", "secret", "password", "api", "cookie", "websocket"),
+)
+"""One of these stands in whatever a pattern finds; most lines hold none, and cost next to nothing."""
 
 
 def redacted(text: str) -> str:
     """The text with every secret it shows replaced by a mask."""
+    lowered = text.lower()
+    if not any(sign in lowered for sign in _SIGNS):
+        return text
     for pattern in _PATTERNS:
         text = pattern.sub(rf"\g<kept>{MASK}", text)
     return text
