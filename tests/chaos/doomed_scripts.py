@@ -40,6 +40,7 @@ class Fate:
     role: str = "worker"
     doom: ScriptDoom | None = None
     job: str = ""
+    handlers: str = EFFECTS
 
 
 def doom_scripts(doom: ScriptDoom) -> None:
@@ -77,7 +78,7 @@ def main() -> None:
         doom_scripts(fate.doom)
     match fate.role:
         case "worker":
-            asyncio.run(work(load(None, os.environ, {}), EFFECTS))
+            asyncio.run(work(load(None, os.environ, {}), fate.handlers))
         case "submit":
             asyncio.run(_submit(fate.job))
         case "cancel":

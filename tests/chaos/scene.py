@@ -60,9 +60,16 @@ class Scene(Plant):
         )
         return tree
 
-    def fated(self, doom: ScriptDoom | None = None, role: str = "worker", job: str = "") -> Started:
-        """A process without a parent that dies at a call of a script."""
-        fate = Fate(role=role, doom=doom, job=job)
+    def fated(
+        self,
+        doom: ScriptDoom | None = None,
+        role: str = "worker",
+        job: str = "",
+        *,
+        handlers: str = EFFECTS,
+    ) -> Started:
+        """A process without a parent, which dies at a call of a script if it is doomed."""
+        fate = Fate(role=role, doom=doom, job=job, handlers=handlers)
         return self.start("-m", "tests.chaos.doomed_scripts", msgspec.json.encode(fate).decode())
 
     def beating(self, pids: Sequence[int]) -> dict[int, str]:

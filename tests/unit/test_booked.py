@@ -420,3 +420,18 @@ async def test_progress_is_kept_while_the_engine_is_away(pair: Pair) -> None:
     found = await pair.book.desk.find(job.id)
     assert found is not None
     assert found.progress == Progress(done=1, total=2)
+
+
+async def test_what_ended_while_it_was_compared_is_not_told_again(pair: Pair) -> None:
+    """Its page was read before the end, the engine was asked after it."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    lease = await claim_one(queue)
+
+    async def slowly(asked: Sequence[JobId]) -> set[JobId]:
+        await queue.settle([(lease, DONE)])
+        return set(asked)
+
+    comparer = Comparer(pair.book.ledger, pair.engine.queue, pair.engine.desk, slowly)
+    assert await comparer.compare() == 0
+    assert await pair.engine.queue.claim(W2, 10) == []

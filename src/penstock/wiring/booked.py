@@ -7,8 +7,10 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeVar
 
+from penstock.engines.redis.comparing import unheld
 from penstock.engines.redis.describing import describe
 from penstock.engines.redis.names import Inbox, Names
 from penstock.engines.redis.store import RedisPorts, ports_on
@@ -89,7 +91,9 @@ class BookedStore:
 
     def comparer(self) -> Comparer:
         """What tells the queue again of jobs it has lost."""
-        return Comparer(self._book.ledger, self.engine.queue, self.engine.desk)
+        return Comparer(
+            self._book.ledger, self.engine.queue, self.engine.desk, partial(unheld, self.engine.access)
+        )
 
 
 class Reading:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 
 from penstock.model.errors import Fault
-from penstock.model.jobs import NewJob
+from penstock.model.jobs import JobId, NewJob
 from penstock.model.states import ENDED, State
 from penstock.ports.desk import Desk
 from penstock.ports.ledger import Ledger, told_again
@@ -23,6 +24,10 @@ log = logging.getLogger("penstock.relay")
 LOOK_SECONDS = 0.5
 COMPARE_SECONDS = 30.0
 PORTION = 500
+
+
+Unheld = Callable[[Sequence[JobId]], Awaitable[set[JobId]]]
+"""Which of these jobs the engine neither has waiting nor running."""
 
 
 class Relay:
@@ -64,10 +69,12 @@ class Relay:
 class Comparer:
     """Compares the book with the engine, page by page, now and then."""
 
-    def __init__(self, ledger: Ledger, engine: Queue, desk: Desk) -> None:
+    def __init__(self, ledger: Ledger, engine: Queue, desk: Desk, unheld: Unheld | None = None) -> None:
+        """`unheld` spares the engine to be asked for each job by itself."""
         self._ledger = ledger
         self._engine = engine
         self._desk = desk
+        self._unheld = unheld or _any
 
     async def run(self) -> None:
         """At once, and then every half minute or so."""
@@ -88,16 +95,27 @@ class Comparer:
         missing, after = 0, None
         while page := await self._ledger.unfinished(after, limit=PORTION):
             after = page[-1].job.id
+            unheld = await self._unheld([entry.job.id for entry in page])
             for entry in page:
-                missing += await self._told(entry.job)
+                if entry.job.id in unheld:
+                    missing += await self._told(entry.job)
         return missing
 
     async def _told(self, job: NewJob) -> bool:
         there = await self._desk.find(job.id)
+        if there is not None and there.state not in ENDED:
+            return False
+        if await self._ledger.ends([job.id]):
+            return False  # it has ended since its page was read, on both sides
         if there is None:
             await self._engine.submit([job])
         elif there.state is State.FAILED and there.id == job.id:
             await self._ledger.follow([there])
-        elif there.state in ENDED:
+        else:
             await self._engine.submit([told_again(job)])
-        return there is None or there.state in ENDED
+        return True
+
+
+async def _any(job_ids: Sequence[JobId]) -> set[JobId]:
+    """Every one may be missing."""
+    return set(job_ids)
