@@ -69,7 +69,7 @@ class Ledger(Protocol):
         ...
 
     async def messages(self, *, limit: int = 500) -> list[Message]:
-        """What the engine may not have heard of yet (L2)."""
+        """What the engine may not have heard of yet (L2); large ones in small company."""
         ...
 
     async def sent(self, messages: Sequence[Message]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from penstock.engines.sqlite import settling, submitting
@@ -38,6 +38,8 @@ from penstock.ports.codec import decode_payload
 from penstock.ports.ledger import Begun, Message, booked_id
 
 _COLUMNS = len(Row._fields)
+TOLD_BYTES = 4 << 20
+"""Bytes of messages told at once, give or take the last one: an engine has seconds to take them in."""
 _RETRIES = 3
 """Of a job that does not say."""
 _ENTERED = (
@@ -61,8 +63,8 @@ class SqliteLedger:
         return await self._queue.submit(jobs, batch=batch)
 
     async def messages(self, *, limit: int = 500) -> list[Message]:
-        """What the engine may not have heard of yet."""
-        rows = await self._store.look(lambda db: db.execute(sql("message_some"), (limit,)).fetchall())
+        """What the engine may not have heard of yet; fewer where they are large."""
+        rows = await self._store.look(lambda db: _some(db.execute(sql("message_some"), (limit,))))
         return [Message(seq, _job_of(json.loads(text))) for seq, text in rows]
 
     async def sent(self, messages: Sequence[Message]) -> None:
@@ -211,6 +213,18 @@ def _given(lease: Lease) -> NewJob:
         max_retries=_RETRIES if allowed is None else allowed,
         delete_first=lease.delete_first,
     )
+
+
+def _some(rows: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """As many as an engine takes in within one deadline."""
+    some: list[tuple[int, str]] = []
+    weight = 0
+    for row in rows:
+        some.append(row)
+        weight += len(row[1])
+        if weight >= TOLD_BYTES:
+            break
+    return some
 
 
 def _job_of(given: dict[str, Any]) -> NewJob:
