@@ -13,6 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from penstock.engines.redis.client import Client
 from penstock.engines.redis.dialling import Limits
 from penstock.engines.redis.names import Names
@@ -80,5 +82,7 @@ async def open_redis_store(folder: Path, rules: Rules, clock: Clock) -> RedisSto
 def spoil_redis(folder: Path, job: JobId, payload_json: str) -> None:
     """Write a payload as a foreign program on the same server would."""
     with Bare(server()) as bare:
-        key = f"{names_of(folder).root}task:{job}"
-        assert bare.call("HSET", key, "payload", payload_json) == 0
+        key = f"{names_of(folder).root}entry:{job}"
+        entry = msgspec.msgpack.decode(bare.call("GET", key))
+        entry[8] = payload_json
+        bare.call("SET", key, msgspec.msgpack.encode(entry))

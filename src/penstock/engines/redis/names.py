@@ -27,6 +27,9 @@ DOCUMENTED_EXPIRY_SECONDS = 604_800
 DEAD_LETTER = "rag:ingest:queue:dead-letter"
 """The documented list of dead letters."""
 
+SEPARATOR = "\x1f"
+"""Between the parts of a name of ours; no id or name of others has it."""
+
 CALLED_OFF = ("ERR_CANCELLED", "ERR_SUPERSEDED")
 """Ends that scripts give jobs by themselves."""
 
@@ -103,6 +106,17 @@ class Names:
                 found.setdefault(name, Inbox(name=name, rank=normal, tenant=tenant))
         return tuple(found.values())
 
+    def list_of(self, rank: int, tenant: str) -> str:
+        """The list our own jobs of a rank and a tenant wait in."""
+        if tenant != self.home:
+            return f"{self.queue}:priority-{rank}:{tenant}"
+        return self.lists.get(rank) or f"{self.queue}:priority-{rank}"
+
+    def lane_of(self, rank: int, tenant: str) -> tuple[str, str]:
+        """That list, and the name by which it takes its turn, as `parts/lanes.lua` makes it."""
+        name = self.list_of(rank, tenant)
+        return name, f"{10 - rank:02d}{tenant}{SEPARATOR}{name}"
+
     def processing_of(self, worker: str) -> str:
         """The list of the messages a worker holds."""
         return self.processing.replace("%s", worker)
@@ -125,6 +139,11 @@ class Names:
         """What every script gets as KEYS."""
         fixed = [self.root + name for name in FIXED]
         return [*fixed, self.completed, self.dead_letter, *(inbox.name for inbox in self.inboxes)]
+
+    @property
+    def keys_of_new(self) -> list[str]:
+        """What `submit_new` gets as KEYS."""
+        return [self.root + name for name in ("counts", "jobs", "waiting", "lanes", "ages", "closed")]
 
     def packed(self) -> bytes:
         """What scripts make per-job names from."""

@@ -21,7 +21,7 @@ from penstock.engines.redis.settling import AGAIN, SETTLED
 from penstock.engines.redis.watching import Watch
 from penstock.engines.system.processes import identity
 from penstock.model.errors import ErrorReport, Fault
-from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
+from penstock.model.jobs import Accepted, BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
 from penstock.model.payloads import ItemType
 from penstock.model.records import stamp
@@ -57,9 +57,11 @@ class RedisQueue:
         entries = submitting.entries_of(jobs, self._rules, now)
         if not entries:
             return []
-        receipts = submitting.receipts_of(
-            await self._access.run("submit", batch or "", packed(entries), now=now)
-        )
+        texts = list(map(packed, entries))
+        if batch is None and await submitting.submit_new(self._access, jobs, texts, now=now):
+            receipts = [Receipt(job.id, Accepted.CREATED) for job in jobs]
+        else:
+            receipts = submitting.receipts_of(await self._access.run("submit", batch or "", *texts, now=now))
         self._access.ring()
         return receipts
 

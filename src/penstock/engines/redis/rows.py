@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from penstock.engines.redis.submitting import read_body
 from penstock.model.batches import Batch
@@ -15,27 +17,31 @@ from penstock.model.standing import WorkerSeen
 from penstock.model.states import ENDED, State
 from penstock.ports.codec import decode_payload
 
-_ITEM_TYPES = {kind.value.encode(): kind for kind in ItemType}
-_OPERATIONS = {op.value.encode(): op for op in Operation}
+_ITEM_TYPES = {kind.value: kind for kind in ItemType}
+_OPERATIONS = {op.value: op for op in Operation}
 _PLACES = {"leased": State.LEASED, "done": State.DONE, "failed": State.FAILED}
 
 
-SEPARATOR = "\x1f"
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """A job as it was submitted, in the order of `submitting.entry_of`."""
 
-
-class Fixed(NamedTuple):
-    """What never changes about a job, in the order of `parts/ground.lua`."""
-
-    tenant: str
+    id: str
     item_type: str
+    op: str
+    tenant: str
     collection: str
+    priority: str
     key: str
-    created_at: str
-    created_us: str
-    seq: str
-    generation: str
-    origin: str
     subject: str
+    payload: str
+    body: str
+    due: str
+    max_retries: str
+    delete_first: str
+
+
+_ENTRY = msgspec.msgpack.Decoder(Entry)
+"""What follows in an entry no reader needs."""
 
 
 @dataclass(slots=True)
@@ -60,36 +66,38 @@ def leases_of(found: Sequence[Sequence[bytes]], worker: WorkerId, *, alone: bool
             leased.leases.append(_lease_of(row, worker, alone=alone))
         except Refused as fault:
             leased.unfit.append((JobId(row[0].decode()), int(row[1]), fault.report()))
-        except (KeyError, ValueError) as error:
+        except (KeyError, ValueError, msgspec.DecodeError) as error:
             report = ErrorReport(code="ERR_PAYLOAD_INVALID", message=f"the job cannot be read: {error}")
             leased.unfit.append((JobId(row[0].decode()), int(row[1]), report))
     return leased
 
 
 def _lease_of(row: Sequence[bytes], worker: WorkerId, *, alone: bool) -> Lease:
-    item_type = _ITEM_TYPES[row[3]]
-    tenant = TenantId(row[5].decode())
-    payload = decode_payload(item_type, row[7].decode())
-    body = read_body(row[11])
+    job_id, token, until, text, retry_count, crashes, delete_first = row
+    entry = _ENTRY.decode(text)
+    item_type = _ITEM_TYPES[entry.item_type]
+    tenant = TenantId(entry.tenant)
+    payload = decode_payload(item_type, entry.payload)
+    body = read_body(entry.body)
     if isinstance(payload, DeleteTenant) and payload.tenant_id_to_delete != tenant:
         raise Refused("a tenant may delete only itself", code="ERR_TENANT_INVALID")
     return Lease(  # by position: this is made thousands of times a second
-        JobId(row[0].decode()),
-        int(row[1]),
+        JobId(job_id.decode()),
+        int(token),
         worker,
-        float(row[2]),
+        float(until),
         item_type,
-        _OPERATIONS[row[4]],
+        _OPERATIONS[entry.op],
         tenant,
-        row[6].decode(),
+        entry.collection,
         payload,
-        int(row[8]),
-        int(row[9]) + 1,
-        int(row[10]),
+        int(entry.priority),
+        int(retry_count) + 1,
+        int(crashes),
         body.branch,
         body.metadata,
         body.document_id,
-        row[12] == b"1",
+        delete_first == b"1" or (not delete_first and entry.delete_first == "1"),
         alone,
     )
 
@@ -98,26 +106,26 @@ def job_of(told: Sequence[Any]) -> Job:
     """A job from what `parts/reading.lua` tells."""
     task = fields_of(told[1])
     get = task.get
-    fixed = Fixed._make(task["fixed"].split(SEPARATOR, len(Fixed._fields) - 1))
+    created_at = float(task["created_at"])
     body = read_body(get("body", ""))
     place = task["place"]
     state = _PLACES.get(place, State.DELAYED if get("due") else State.READY)
     leased, ended = state is State.LEASED, state in ENDED
     finished_at = _seconds(get("finished_at")) if ended else None
     started_at = _seconds(get("started_at"))
-    updated_at = finished_at or float(get("updated_at") or fixed.created_at)
+    updated_at = finished_at or float(get("updated_at") or created_at)
     return Job(
         id=JobId(told[0].decode()),
-        item_type=ItemType(fixed.item_type),
+        item_type=ItemType(task["item_type"]),
         op=Operation(get("op") or "ingest"),
-        tenant=TenantId(fixed.tenant),
-        collection=fixed.collection,
+        tenant=TenantId(task["tenant"]),
+        collection=task["collection"],
         priority=int(get("priority") or 5),
         state=state,
         payload_json=task["payload"],
-        idempotency_key=fixed.key,
-        subject=fixed.subject,
-        created_at=float(fixed.created_at),
+        idempotency_key=task["key"],
+        subject=task["subject"],
+        created_at=created_at,
         updated_at=max(updated_at, started_at or 0.0) if leased else updated_at,
         retry_count=int(get("retry_count") or 0),
         max_retries=int(get("max_retries") or 3),

@@ -8,9 +8,13 @@ from typing import Any
 
 import msgspec
 
+from penstock.engines.redis.access import Access
+from penstock.engines.redis.names import packed
+from penstock.engines.redis.protocol import Word
+from penstock.engines.redis.scripts import SCRIPTS
 from penstock.model.errors import Refused
 from penstock.model.fingerprints import idempotency_key, subject_of
-from penstock.model.jobs import Accepted, JobId, NewJob, Receipt
+from penstock.model.jobs import Accepted, JobId, NewJob, Operation, Receipt
 from penstock.model.records import stamp
 from penstock.model.rules import Rules
 from penstock.model.statuses import message_of
@@ -81,6 +85,27 @@ def body_of(job: NewJob, metadata: str) -> str:
 def read_body(data: bytes | str) -> Body:
     """The same as it was kept."""
     return _BODY.decode(data) if data else _PLAIN
+
+
+async def submit_new(access: Access, jobs: Sequence[NewJob], texts: Sequence[bytes], *, now: float) -> bool:
+    """Submit jobs that meet nothing, the quick way; False if one may, and nothing has changed then."""
+    places: dict[tuple[int, str], int] = {}
+    which = []
+    for job in jobs:
+        if job.op is Operation.DELETE or job.run_at is not None:
+            return False
+        which.append(places.setdefault((job.priority, job.tenant), len(places) + 1))
+    names = access.names
+    lanes = [names.lane_of(rank, tenant) for rank, tenant in places]
+    told: tuple[Word, ...] = (
+        names.root,
+        repr(now),
+        _stamped(now) or "",
+        names.wake,
+        packed((lanes, which)),
+        *texts,
+    )
+    return bool(await access.client.run(SCRIPTS["submit_new"], keys=names.keys_of_new, args=told, again=True))
 
 
 def receipts_of(reply: list[Any]) -> list[Receipt]:

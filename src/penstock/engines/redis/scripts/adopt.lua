@@ -14,7 +14,7 @@ local adopted = 0
 
 local function refuse(id, letter, family, reason)
   call('LPUSH', K.dead_letter, letter)
-  if id ~= '' and call('EXISTS', task_key(id)) == 0 then
+  if id ~= '' and not load(id) then
     fill_form(hash_key(id), '')
     call('HSET', hash_key(id), 'job_id', id, 'status', 'failed', 'error', reason, 'error_type', family)
     lasts(id)
@@ -34,6 +34,7 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[5])) do
       local entry = entry_of(packed[5])
       local list, seen = string.match(origin, '^(.*)' .. SEPARATOR .. '(%d+)$')
       entry.element, entry.origin = element, list
+      packed[5][17], packed[5][18] = element, list
       entry.created = string.format('%.6f', tonumber(seen) / 1000000)
       if refusal_of({entry}, '') then
         bury(element, 'ERR_JOB_ID_TAKEN', 'job id ' .. entry.id .. ' belongs to another job')

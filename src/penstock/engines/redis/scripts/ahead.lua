@@ -2,7 +2,7 @@
 -- ARGV[4] id.
 -- include: ground
 -- include: lanes
-local task = read(ARGV[4], {'fixed', 'op', 'priority'})
+local task = read(ARGV[4])
 local rank = rank_of(task)
 local at, seq, limit, number = tonumber(task.created_us), tonumber(task.seq), tonumber(ARGV[5]), 0
 for _, name in ipairs(call('ZRANGE', K.lanes, 0, -1)) do

@@ -9,8 +9,8 @@
 -- include: barriers
 local ids = cmsgpack.unpack(ARGV[4])
 for at, id in ipairs(ids) do
-  ids[at] = call('HGET', task_key(id), 'alias') or id
-  if call('EXISTS', task_key(ids[at])) == 0 then return {id} end
+  ids[at] = resolve(id)
+  if not load(ids[at]) then return {id} end
 end
 local answers = {}
 for at, id in ipairs(ids) do

@@ -8,6 +8,7 @@
 -- include: status
 -- include: lanes
 -- include: choosing
+-- include: straight
 local worker, limit, idle = ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
 local every, tenant_limit = tonumber(ARGV[7]), tonumber(ARGV[8])
 local ends = cmsgpack.unpack(ARGV[9])
@@ -15,18 +16,17 @@ local leases, strangers = {}, {}
 local answered = NAMES.root .. 'claimed:' .. worker
 local taken_ids, taken_elements, taken_scores, waiting_no_more = {}, {}, {}, {}
 
+-- A lease: {id, token, until, entry, retry_count, crashes, delete_first}.
 local function lease_of(task, token, upto)
-  return {task.id, token, upto, task.item_type, task.op, task.tenant, task.collection, task.payload, task.priority,
-    task.retry_count, task.crashes, task.body, task.delete_first}
+  return {task.id, token, upto, text_of(task.id) or '', task.retry_count, task.crashes, task.delete_first}
 end
 
 local function answer_again(packed)
   local alone = packed.alone
   for _, id in ipairs(packed.ids) do
-    local task = fetch(id)
-    local seen = call('HMGET', task_key(id), 'worker', 'until')
-    if task and task.place == 'leased' and seen[1] == worker and tonumber(task.token) <= packed.token then
-      leases[#leases + 1] = lease_of(task, task.token, seen[2])
+    local task = read(id)
+    if task and task.place == 'leased' and task.worker == worker and tonumber(task.token) <= packed.token then
+      leases[#leases + 1] = lease_of(task, task.token, task['until'])
     end
   end
   return {alone, 1, leases, packed.strangers}
@@ -70,18 +70,20 @@ local function put_away(head)
     code = 'ERR_PAYLOAD_TOO_LARGE', failed_at = STAMP, origin_queue = head.list}))
 end
 
-local function lease(task)
-  bytes = bytes + #task.payload
+local function lease(task, element)
+  bytes = bytes + #(text_of(task.id) or '')
   token = math.max(token + 1, tonumber(MICROS), tonumber(task.token ~= '' and task.token or 0) + 1)
   local text = string.format('%.0f', token)
   local upto = ends[task.item_type] or ends['']
-  call('HSET', task_key(task.id), 'place', 'leased', 'worker', worker, 'until', upto, 'started_at', NOW, 'token', text)
-  show(task.id, task, 'status', 'processing', 'started_at', STAMP)
   count(task.place, -1)
+  task.place, task.worker, task['until'], task.started_at, task.token = 'leased', worker, upto, NOW, text
+  changed[task.id] = task
+  show(task.id, task, 'status', 'processing', 'started_at', STAMP)
   run(task.tenant, 1)
   if tenant_limit > 0 and has_room(task.tenant, tenant_limit) then room[task.tenant] = room[task.tenant] - 1 end
   taken_ids[#taken_ids + 1] = task.id
-  taken_elements[#taken_elements + 1] = task.element
+  -- A later intent may have changed its message while the first one lay in the list.
+  taken_elements[#taken_elements + 1] = element and not rawget(task, 'updated_at') and element or task.element
   taken_scores[#taken_scores + 1] = upto
   taken_scores[#taken_scores + 1] = task.id
   waiting_no_more[#waiting_no_more + 1] = task.tenant .. SEPARATOR .. task.key
@@ -90,7 +92,7 @@ end
 
 local function find_suspect()
   for _, name in ipairs(call('ZRANGE', K.suspects, 0, -1)) do
-    local task = fetch(string.match(name, '^%d+:(.*)$'))
+    local task = load(string.match(name, '^%d+:(.*)$'))
     local deletion = barred[task.tenant]
     local open = not closed[task.tenant] and not is_suspended(task.tenant, tenant_limit)
     if (open or (deletion and deletion.id == task.id)) and not pause_of(task) then
@@ -101,9 +103,41 @@ local function find_suspect()
   return nil
 end
 
+-- What `lease` does, for all of a list at once.
+local function lease_straight(lane, ids, elements)
+  local words, prefix = {}, lane.tenant .. SEPARATOR
+  token = math.max(token, tonumber(MICROS) - 1)
+  for at, id in ipairs(ids) do
+    local row = rows[id]
+    token = token + 1
+    local text = string.format('%.0f', token)
+    local upto = ends[row[ITEM_TYPE]] or ends['']
+    row[PLACE], row[TOKEN], row[WORKER], row[UNTIL], row[STARTED_AT] = 'leased', text, worker, upto, NOW
+    words[2 * at - 1], words[2 * at] = task_key(id), cmsgpack.pack(row)
+    call('HSET', hash_key(id), 'status', 'processing', 'started_at', STAMP)
+    taken_scores[2 * at - 1], taken_scores[2 * at] = upto, id
+    waiting_no_more[at] = prefix .. row[KEY]
+    leases[at] = {id, text, upto, texts[id] or '', '0', '0', ''}
+  end
+  set_all(words)
+  taken_ids = ids
+  for at = #elements, 1, -1 do taken_elements[#taken_elements + 1] = elements[at] end
+  count('ready', -#ids)
+  run(lane.tenant, #ids)
+  call('HSET', K.turns, string.format('%02d', 10 - lane.rank), lane.name)
+  lane.seen, lane.spent = #ids, #ids < limit
+  write_lanes()
+end
+
+local lane = limit > 0 and left_over == 0 and tenant_limit == 0 and not anything_paused and next(closed) == nil
+  and only_lane()
 local suspect = idle and limit > 0 and call('ZCARD', K.suspects) > 0 and find_suspect()
+local ids, elements
+if lane and not suspect then ids, elements = usual_rows(lane.list, limit, BYTES_MAX) end
 if suspect then
   lease(suspect)
+elseif ids then
+  lease_straight(lane, ids, elements)
 else
   local number = claims
   local turned = {}
@@ -116,7 +150,7 @@ else
     local head = look(lane, limit)
     if head.barrier then
       head.taken = true
-      if call('LREM', ticket_list(head), -1, head.element) == 0 then count('stale', 1) end
+      if call('LREM', ticket_list(head.task), -1, head.task.element) == 0 then count('stale', 1) end
     else
       lane.head = nil
     end
@@ -126,7 +160,7 @@ else
     elseif head.stranger then
       strangers[#strangers + 1] = {head.element, head.list, string.format('%.0f', head.at)}
     else
-      lease(head)
+      lease(head.task, head.element)
       if not longest then turned[string.format('%02d', 10 - lane.rank)] = lane.name end
     end
   end

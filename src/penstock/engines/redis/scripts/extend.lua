@@ -2,16 +2,22 @@
 -- nothing), or 0 where the lease was lost. ARGV[4] {id, token, until} each, packed.
 -- include: ground
 -- include: urgent
-local answers = {}
-for at, packed in ipairs(cmsgpack.unpack(ARGV[4])) do
+local answers, ids, ends = {}, {}, {}
+local asked = cmsgpack.unpack(ARGV[4])
+for at, packed in ipairs(asked) do ids[at] = packed[1] end
+prefetch(ids)
+for at, packed in ipairs(asked) do
   local id, token, upto = packed[1], packed[2], packed[3]
-  local seen = call('HMGET', task_key(id), 'place', 'token', 'cancel')
-  if seen[1] == 'leased' and seen[2] == token then
-    call('HSET', task_key(id), 'until', upto)
-    call('ZADD', K.running, upto, id)
-    answers[at] = seen[3] or ''
+  local task = load(id)
+  if task and task.place == 'leased' and task.token == token then
+    change(id, task, 'until', upto)
+    ends[#ends + 1] = upto
+    ends[#ends + 1] = id
+    answers[at] = task.cancel
   else
     answers[at] = 0
   end
 end
+gathered('ZADD', K.running, ends)
+write_tasks()
 return answers

@@ -7,7 +7,7 @@ local from, limit, pages = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local wanted = cmsgpack.unpack(ARGV[7])
 if string.sub(from, 1, 3) == 'id:' then
   local id = string.sub(from, 4)
-  id = call('HGET', task_key(id), 'alias') or id
+  id = resolve(id)
   from = call('ZSCORE', K.jobs, id)
   if not from then return {'', {}} end
 end
@@ -17,12 +17,11 @@ local function state_of(task)
   return task.due ~= '' and 'delayed' or 'ready'
 end
 
-local NAMED = {'fixed', 'code', 'place', 'due'}
 local function is_wanted(id)
-  local task = read(id, NAMED)
-  task.state = state_of(task)
+  local task = load(id)
   for name, value in pairs(wanted) do
-    if value ~= '' and task[name] ~= value then return false end
+    local found = name == 'state' and state_of(task) or task[name]
+    if value ~= '' and found ~= value then return false end
   end
   return true
 end

@@ -5,17 +5,17 @@
 local left, gone = tonumber(ARGV[6]), 0
 
 local function remove(id)
-  local seen = call('HMGET', task_key(id), 'batches', 'aliased')
-  for batch in string.gmatch(seen[1] or '', '[^' .. SEPARATOR .. ']+') do
+  local task = load(id)
+  for batch in string.gmatch(task and task.batches or '', '[^' .. SEPARATOR .. ']+') do
     call('SREM', batch_key(batch) .. ':jobs', id)
     call('ZREM', batch_key(batch) .. ':failed', id)
   end
-  if seen[2] then
+  if task and task.aliased ~= '' then
     local aliases = NAMES.root .. 'aliases:' .. id
     for _, alias in ipairs(call('SMEMBERS', aliases)) do call('DEL', task_key(alias)) end
     call('DEL', aliases)
   end
-  call('DEL', task_key(id))
+  call('DEL', task_key(id), entry_key(id))
   call('ZREM', K.jobs, id)
 end
 

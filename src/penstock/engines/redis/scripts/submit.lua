@@ -1,5 +1,5 @@
 -- submit: accept all of a list of jobs or none. Returns {'ok', id, how, id, how, ...}, or {'batch' or 'taken', which}.
--- ARGV[4] the batch they join, or nothing; ARGV[5] entries, packed, in the order of entry_of.
+-- ARGV[4] the batch they join, or nothing; ARGV[5] and on, entries, each packed in the order of entry_of.
 -- include: ground
 -- include: status
 -- include: lanes
@@ -9,7 +9,7 @@
 -- include: accepting
 local batch = ARGV[4]
 local entries = {}
-for _, packed in ipairs(cmsgpack.unpack(ARGV[5])) do entries[#entries + 1] = entry_of(packed) end
+for at = 5, #ARGV do entries[at - 4] = entry_of(cmsgpack.unpack(ARGV[at]), ARGV[at]) end
 local refusal = refusal_of(entries, batch)
 if refusal then return refusal end
 reserve(#entries)

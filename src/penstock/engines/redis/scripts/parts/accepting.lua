@@ -20,7 +20,8 @@ local function flush_tickets()
   tickets = {}
 end
 
-local function gather_ticket(id, task, list, element)
+local function gather_ticket(id, task, element)
+  local list = task.ticket
   local lane = lane_name(rank_of(task), task.tenant, list)
   local pushed = tickets[lane]
   if not pushed then
@@ -85,34 +86,15 @@ local function number_barrier(id, task)
   closing[task.tenant] = true
 end
 
-local function element_of(id, seq, created_us, tail)
-  return '{"job_id":"' .. id .. '","seq":' .. seq .. ',"created_us":' .. created_us .. tail
-end
-
 local function is_foreign(entry) return (entry.element or '') ~= '' end
 
 -- Its place in its subject's line: the first goes on, others wait behind it.
 local function stand_in_line(id, tenant, subject)
   if call('HSETNX', subjects_key(tenant), subject, id) == 1 then return true end
   call('RPUSH', line_key({tenant = tenant, subject = subject}), id)
-  call('HSET', task_key(call('HGET', subjects_key(tenant), subject)), 'followed', '1')
+  local first = call('HGET', subjects_key(tenant), subject)
+  change(first, load(first), 'followed', '1')
   return false
-end
-
-local function write_task(entry, task, place, batch)
-  local words = {'fixed', task.fixed, 'payload', entry.payload, 'place', place, 'element', task.element}
-  local function add(name, value)
-    words[#words + 1] = name
-    words[#words + 1] = value
-  end
-  for _, name in ipairs({'op', 'priority', 'max_retries', 'delete_first'}) do
-    if entry[name] ~= USUAL[name] then add(name, entry[name]) end
-  end
-  if entry.body ~= '' then add('body', entry.body) end
-  if entry.due ~= '' then add('due', entry.due) end
-  if batch ~= '' then add('batches', batch .. SEPARATOR) end
-  if is_foreign(entry) then add('foreign', '1') end
-  call('HSET', task_key(entry.id), unpack(words))
 end
 
 -- The documented hash is alike for many: it is written once a collection and copied, which costs a fifth.
@@ -161,15 +143,17 @@ local function create(entry, batch)
   local generation = generation_of(tenant)
   if entry.op == 'delete' and not barrier then reach(tenant, entry.subject, id) end
   local seq = number()
-  local task = {op = entry.op, priority = entry.priority, tenant = tenant, created_us = created_us, seq = seq,
-    origin = entry.origin or ''}
-  task.fixed = table.concat({tenant, entry.item_type, entry.collection, entry.key, created, created_us, seq, generation,
-    task.origin, entry.subject}, SEPARATOR)
-  task.element = is_foreign(entry) and entry.element or element_of(id, seq, created_us, entry.tail)
-  task.list = home_of(task)
+  put_entry(id, entry.packed, entry.text)
+  local task = known_as(id, {tenant = tenant, subject = entry.subject, item_type = entry.item_type, key = entry.key,
+    created_at = created, created_us = created_us, seq = seq, generation = generation})
+  if entry.due ~= '' then task.due = entry.due end
+  if batch ~= '' then task.batches = batch .. SEPARATOR end
+  if is_foreign(entry) then task.foreign = '1' end
+  local element = is_foreign(entry) and entry.element or element_of(id, seq, created_us, entry.tail)
   local first = barrier or stand_in_line(id, tenant, entry.subject)
-  local place = (not first and 'behind') or (entry.due ~= '' and 'delayed') or 'ready'
-  write_task(entry, task, place, batch)
+  task.place = (not first and 'behind') or (entry.due ~= '' and 'delayed') or 'ready'
+  local place = task.place
+  changed[id] = task
   write_status(entry)
   newcomers[#newcomers + 1] = seq
   newcomers[#newcomers + 1] = id
@@ -179,19 +163,20 @@ local function create(entry, batch)
     call('ZADD', K.due, entry.due, id)
     ring()
   end
-  if is_foreign(entry) then call('HSET', K.elements, redis.sha1hex(task.element), id) end
+  if is_foreign(entry) then call('HSET', K.elements, redis.sha1hex(element), id) end
   if barrier then
     flush_tickets()
-    number_barrier(id, load(id))
+    number_barrier(id, task)
   else
     owe(tenant, generation, 1)
   end
   if place == 'ready' and is_foreign(entry) then
     flush_tickets()
-    push(id, load(id))
+    push(id, task)
   elseif place == 'ready' then
     ring()
-    gather_ticket(id, task, task.list, task.element)
+    task.ticket = list_of(rank_of(entry), tenant)
+    gather_ticket(id, task, element)
   end
 end
 
@@ -203,13 +188,14 @@ local function replace(id, task, entry)
   local both = not deletes and (deleting or entry.delete_first == '1')
   if task.due ~= '' then call('ZREM', K.due, id) end
   local list = ticket_list(task)
-  local element = task.element
-  if task.foreign == '' and not is_foreign(entry) then
-    element = element_of(id, task.seq, task.created_us, entry.tail)
-  end
-  change(id, task, 'op', entry.op, 'payload', entry.payload, 'priority', tostring(priority), 'updated_at', NOW,
-    'due', entry.due, 'max_retries', entry.max_retries, 'body', entry.body, 'retry_count', '0', 'parked_since', '',
-    'delete_first', both and '1' or '0', 'element', element)
+  local before, later = entry_for(id), {unpack(entry.packed)}
+  later[1], later[6], later[13] = id, tostring(priority), both and '1' or '0'
+  -- Its message stays the one that waits, if one of the two is another program's.
+  if task.foreign ~= '' or is_foreign(entry) then later[16] = before[16] end
+  later[17], later[18] = before[17], before[18]
+  put_entry(id, later)
+  change(id, task, 'updated_at', NOW, 'due', entry.due, 'retry_count', '', 'parked_since', '')
+  task.delete_first = nil
   if entry.due ~= '' then
     call('ZADD', K.due, entry.due, id)
     ring()
@@ -237,7 +223,7 @@ local function replace(id, task, entry)
 end
 
 local function add_alias(alias, id, task)
-  call('HSET', task_key(alias), 'alias', id)
+  changed[alias] = known_as(alias, {alias = id})
   call('SADD', NAMES.root .. 'aliases:' .. id, alias)
   if task.aliased == '' then change(id, task, 'aliased', '1') end
   local shown = call('HGETALL', hash_key(id))
@@ -251,10 +237,9 @@ end
 local function accept(entry, batch)
   local name = entry.tenant .. SEPARATOR .. entry.key
   if not entry.fresh then
-    local known = call('HMGET', task_key(entry.id), 'alias', 'fixed')
-    if known[1] or known[2] then
+    if load(entry.id) then
       flush_tickets()
-      local id = known[1] or entry.id
+      local id = resolve(entry.id)
       join(batch, id, load(id))
       return id, 'existing'
     end
@@ -293,10 +278,8 @@ local function refusal_of(entries, batch)
     local held = seen[entry.id]
     if not held then
       held = entry
-      entry.fresh = call('EXISTS', task_key(entry.id), hash_key(entry.id) .. ':ttl') == 0
-      if not entry.fresh then
-        held = read(call('HGET', task_key(entry.id), 'alias') or entry.id, {'fixed'}) or entry
-      end
+      entry.fresh = not load(entry.id) and call('EXISTS', hash_key(entry.id) .. ':ttl') == 0
+      if not entry.fresh then held = read(resolve(entry.id)) or entry end
       seen[entry.id] = held
     end
     if held.tenant ~= entry.tenant or held.key ~= entry.key then return {'taken', entry.id} end
@@ -314,9 +297,9 @@ local function write_accepted(batch)
 end
 
 -- In the order of submitting.py; what only an adopted message has is set by adopt.
-local function entry_of(packed)
-  return {id = packed[1], item_type = packed[2], op = packed[3], tenant = packed[4], collection = packed[5],
-    priority = packed[6], key = packed[7], subject = packed[8], payload = packed[9], body = packed[10],
-    due = packed[11], max_retries = packed[12], delete_first = packed[13], filename = packed[14],
+local function entry_of(packed, text)
+  return {packed = packed, text = text, id = packed[1], item_type = packed[2], op = packed[3], tenant = packed[4],
+    collection = packed[5], priority = packed[6], key = packed[7], subject = packed[8], payload = packed[9],
+    body = packed[10], due = packed[11], max_retries = packed[12], delete_first = packed[13], filename = packed[14],
     submitted_at = packed[15], tail = packed[16]}
 end

@@ -47,8 +47,9 @@ local function clear(tenant)
   for at = 1, #left, 2 do
     if tonumber(left[at]) < first then return cursor == 'through' and 'waits' or 'more' end
   end
-  if call('HGET', task_key(barriers[1]), 'cleared') ~= '1' then
-    call('HSET', task_key(barriers[1]), 'cleared', '1')
+  local deletion = load(barriers[1])
+  if deletion.cleared ~= '1' then
+    change(barriers[1], deletion, 'cleared', '1')
     ring()
   end
   return cursor == 'through' and 'clear' or 'more'

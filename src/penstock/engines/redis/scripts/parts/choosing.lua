@@ -7,10 +7,6 @@ local closed, paused, room = {}, {tenant = {}, collection = {}, type = {}}, {}
 local barred = {}
 local anything_paused = false
 
-local TAKEN = {'fixed', 'place', 'ticket', 'op', 'priority', 'payload', 'retry_count', 'crashes', 'body',
-  'delete_first', 'token', 'element', 'aliased'}
-local function fetch(id) return read(id, TAKEN) end
-
 local function read_pauses()
   local everything = false
   local known = call('HKEYS', K.pauses)
@@ -42,16 +38,19 @@ local function read_barriers(limit)
   for _, tenant in ipairs(call('HKEYS', K.closed)) do
     closed[tenant] = true
     local first = call('ZRANGE', barriers_key(tenant), 0, 0)[1]
-    if first and call('HGET', task_key(first), 'cleared') == '1' and not is_suspended(tenant, limit) then
-      local task = fetch(first)
-      if (task.place == 'ready' or task.place == 'suspect') and not pause_of(task) then barred[tenant] = task end
+    local task = first and load(first)
+    if task and task.cleared == '1' and not is_suspended(tenant, limit) then
+      if (task.place == 'ready' or task.place == 'suspect') and not pause_of(task) then
+        barred[tenant] = {id = first, task = task, barrier = true, at = tonumber(task.created_us),
+          number = tonumber(task.seq)}
+      end
     end
   end
 end
 
 -- A message met while its collection or type is paused steps aside, so it is met only once.
 local function set_aside(task, pause)
-  call('HSET', task_key(task.id), 'place', 'aside', 'aside', pause, 'ticket', '')
+  change(task.id, task, 'place', 'aside', 'aside', pause, 'ticket', '')
   call('RPUSH', NAMES.root .. 'aside:' .. pause, task.id)
   count('ready', -1)
   count('aside', 1)
@@ -69,9 +68,9 @@ end
 
 -- What a message at the claiming end is: a head, or nil if it counts for nothing.
 local function head_of(lane, element)
-  local id = ticket_of(element)
+  local id, at, number = ticket_of(element)
   if not id then return {element = element, list = lane.list, stranger = true} end
-  local task = fetch(id)
+  local task = read(id)
   if not task or task.place ~= 'ready' or ticket_list(task) ~= lane.list then
     count('stale', -1)
     return nil
@@ -81,28 +80,30 @@ local function head_of(lane, element)
     set_aside(task, pause)
     return nil
   end
-  task.at, task.number = tonumber(task.created_us), tonumber(task.seq)
-  return task
+  return {task = task, element = element, at = at, number = number}
+end
+
+-- The next messages of a lane, with what is known of their jobs.
+local function look_further(lane, limit)
+  lane.portion = math.min(lane.portion * 2, math.max(limit, 4), 512)
+  lane.ahead = call('LRANGE', lane.list, -lane.seen - lane.portion, -lane.seen - 1)
+  local ids = {}
+  for _, element in ipairs(lane.ahead) do ids[#ids + 1] = own_ticket_of(element) end
+  if #ids > 0 then prefetch(ids, true) end
+  return #lane.ahead > 0
 end
 
 local function look(lane, limit)
   if lane.head or lane.spent then return lane.head end
   if closed[lane.tenant] then
     local deletion = lane.rank == 10 and barred[lane.tenant]
-    if deletion and deletion.place == 'ready' and not deletion.taken then
-      deletion.at, deletion.number, deletion.barrier = tonumber(deletion.created_us), tonumber(deletion.seq), true
-      return deletion
-    end
+    if deletion and deletion.task.place == 'ready' and not deletion.taken then return deletion end
     return nil
   end
   while parked < PARKED_MAX do
-    if #lane.ahead == 0 then
-      lane.portion = math.min(lane.portion * 2, math.max(limit, 4), 512)
-      lane.ahead = call('LRANGE', lane.list, -lane.seen - lane.portion, -lane.seen - 1)
-      if #lane.ahead == 0 then
-        lane.spent = true
-        return nil
-      end
+    if #lane.ahead == 0 and not look_further(lane, limit) then
+      lane.spent = true
+      return nil
     end
     local element = table.remove(lane.ahead)
     lane.seen = lane.seen + 1

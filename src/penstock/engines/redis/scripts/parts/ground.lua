@@ -16,6 +16,7 @@ local SEPARATOR = '\31'
 local MICROS = string.format('%.0f', tonumber(NOW) * 1000000)
 
 local function task_key(id) return NAMES.root .. 'task:' .. id end
+local function entry_key(id) return NAMES.root .. 'entry:' .. id end
 local function hash_key(id) return NAMES.root .. 'job:' .. id end
 local function held_key(worker) return NAMES.root .. 'held:' .. worker end
 local function processing_key(worker)
@@ -25,41 +26,157 @@ local function barriers_key(tenant) return NAMES.root .. 'barriers:' .. tenant e
 local function waiting_name(task) return task.tenant .. SEPARATOR .. task.key end
 local function batch_key(batch) return NAMES.root .. 'batch:' .. batch end
 
--- What never changes about a task is one field of its hash, so that writing and reading it is cheap; what is as it
--- usually is has no field at all.
-local FIXED = string.rep('(.-)' .. SEPARATOR, 9) .. '(.*)'
-local function expand(task)
-  task.tenant, task.item_type, task.collection, task.key, task.created_at, task.created_us, task.seq, task.generation,
-    task.origin, task.subject = string.match(task.fixed, FIXED)
+-- What is known of a job is two packed texts: its entry, as it was submitted, and its task, what came of it since. Both
+-- are read once a script and written once, many together: a field or a command of its own costs several times as much.
+-- A task is a row of facts every job has, and a table of what few have, if there is any. By name, a fact that is
+-- missing is that of the entry, or the usual one, or empty.
+local FACTS = {'place', 'tenant', 'subject', 'item_type', 'key', 'created_at', 'created_us', 'seq', 'generation',
+  'ticket', 'token', 'worker', 'until', 'started_at', 'finished_at'}
+local PLACE, TENANT, SUBJECT, ITEM_TYPE, KEY, GENERATION, TICKET = 1, 2, 3, 4, 5, 9, 10
+local TOKEN, WORKER, UNTIL, STARTED_AT, FINISHED_AT, REST = 11, 12, 13, 14, 15, 16
+local IS_FACT = {}
+for _, name in ipairs(FACTS) do IS_FACT[name] = true end
+local USUAL = {retry_count = '0', crashes = '0', delete_first = '0', op = 'ingest', priority = '5', max_retries = '3',
+  generation = '0'}
+local ENTRY = {op = 3, collection = 5, priority = 6, payload = 9, body = 10, max_retries = 12, delete_first = 13,
+  filename = 14, tail = 16, foreign_element = 17, origin = 18}
+local rows, texts, tasks, entries, changed, put = {}, {}, {}, {}, {}, {}
+
+local function element_of(id, seq, created_us, tail)
+  return '{"job_id":"' .. id .. '","seq":' .. seq .. ',"created_us":' .. created_us .. tail
+end
+
+local function text_of(id)
+  if texts[id] == nil then texts[id] = call('GET', entry_key(id)) end
+  return texts[id]
+end
+
+local function entry_for(id)
+  if entries[id] == nil then
+    local text = text_of(id)
+    entries[id] = text and cmsgpack.unpack(text)
+  end
+  return entries[id]
+end
+
+local TASK = {__index = function(task, name)
+  local place = ENTRY[name]
+  if place then
+    local entry = entry_for(task.id)
+    return entry and entry[place] or USUAL[name] or ''
+  end
+  if name == 'element' then
+    if task.foreign_element ~= '' then return task.foreign_element end
+    return element_of(task.id, task.seq, task.created_us, task.tail)
+  end
+  return USUAL[name] or ''
+end}
+
+local function known_as(id, task)
+  task.id = id
+  tasks[id] = setmetatable(task, TASK)
   return task
 end
 
--- Some fields of a task; nil if there is none. `fixed` brings all that never changes.
-local USUAL = {retry_count = '0', crashes = '0', delete_first = '0', op = 'ingest', priority = '5', max_retries = '3'}
-local function read(id, fields)
-  local values = call('HMGET', task_key(id), unpack(fields))
-  local task = {id = id}
-  for place, name in ipairs(fields) do task[name] = values[place] or USUAL[name] or '' end
-  if task.fixed == '' then return nil end
-  return expand(task)
+local function task_of(id, row)
+  local task = row[REST] or {}
+  for place, name in ipairs(FACTS) do
+    if row[place] ~= '' then task[name] = row[place] end
+  end
+  return known_as(id, task)
 end
 
--- A whole task; a field that is not there is the empty text.
-local EMPTY = {__index = function(_, name) return USUAL[name] or '' end}
+local function row_of(task)
+  local row, rest = {}, nil
+  for place, name in ipairs(FACTS) do row[place] = rawget(task, name) or '' end
+  for name, value in pairs(task) do
+    if not IS_FACT[name] and name ~= 'id' then
+      rest = rest or {}
+      rest[name] = value
+    end
+  end
+  row[REST] = rest
+  return row
+end
+
+local function fetched(keys, ids, into, unpacked)
+  for from = 1, #keys, 4000 do
+    for at, text in ipairs(call('MGET', unpack(keys, from, math.min(from + 3999, #keys)))) do
+      local id = ids[from + at - 1]
+      if into[id] == nil then into[id] = text and unpacked and cmsgpack.unpack(text) or text end
+    end
+  end
+end
+
+-- Many rows at once, and the texts of their entries.
+local function prefetch(ids, with_texts)
+  local keys = {}
+  for at, id in ipairs(ids) do keys[at] = task_key(id) end
+  fetched(keys, ids, rows, true)
+  if not with_texts then return end
+  for at, id in ipairs(ids) do keys[at] = entry_key(id) end
+  fetched(keys, ids, texts)
+end
+
+-- A task, of an alias too; nil if there is none.
 local function load(id)
-  local flat = call('HGETALL', task_key(id))
-  if #flat == 0 then return nil end
-  local task = setmetatable({}, EMPTY)
-  for at = 1, #flat, 2 do task[flat[at]] = flat[at + 1] end
-  if task.fixed == '' then return task end
-  return expand(task)
+  local task = tasks[id]
+  if task == nil then
+    if rows[id] == nil then
+      local text = call('GET', task_key(id))
+      rows[id] = text and cmsgpack.unpack(text)
+    end
+    if not rows[id] then return nil end
+    return task_of(id, rows[id])
+  end
+  return task
 end
 
--- Changes to a task, written and kept in the table that was loaded.
+-- A task that is none of an alias.
+local function read(id)
+  local task = load(id)
+  return task and not rawget(task, 'alias') and task or nil
+end
+
+-- The id a job goes by: its own, or that of the job it joined.
+local function resolve(id)
+  local task = load(id)
+  return task and rawget(task, 'alias') or id
+end
+
+-- Changes to a task, kept in the table that was loaded and written at the end.
 local function change(id, task, ...)
-  local pairs_of = {...}
-  for at = 1, #pairs_of, 2 do task[pairs_of[at]] = pairs_of[at + 1] end
-  call('HSET', task_key(id), ...)
+  local words = {...}
+  for at = 1, #words, 2 do
+    local name, value = words[at], words[at + 1]
+    if value == '' and not ENTRY[name] then value = nil end
+    task[name] = value
+  end
+  changed[id] = task
+end
+
+local function put_entry(id, entry, text)
+  entries[id] = entry
+  texts[id] = text or cmsgpack.pack(entry)
+  put[id] = texts[id]
+end
+
+local function set_all(words)
+  for from = 1, #words, 4000 do call('MSET', unpack(words, from, math.min(from + 3999, #words))) end
+end
+
+local function write_tasks()
+  local words = {}
+  for id, task in pairs(changed) do
+    words[#words + 1] = task_key(id)
+    words[#words + 1] = cmsgpack.pack(row_of(task))
+  end
+  for id, text in pairs(put) do
+    words[#words + 1] = entry_key(id)
+    words[#words + 1] = text
+  end
+  set_all(words)
+  changed, put = {}, {}
 end
 
 -- Counts are gathered and written once a call.
@@ -95,6 +212,7 @@ end
 
 -- The last thing a script does.
 local function write_counts()
+  write_tasks()
   write_unfinished()
   for place, by in pairs(counted) do
     if by ~= 0 then call('HINCRBY', K.counts, place, by) end

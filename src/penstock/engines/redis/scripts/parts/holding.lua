@@ -11,4 +11,4 @@ end
 local function waits_for_deletion(task)
   return call('HEXISTS', K.closed, task.tenant) == 1 and task.cleared ~= '1'
 end
-local function see(id) return read(id, {'fixed', 'place', 'ticket', 'cleared', 'op', 'priority'}) end
+local see = read

@@ -34,13 +34,17 @@ local function lane_name(rank, tenant, list)
   return string.format('%02d', 10 - rank) .. tenant .. SEPARATOR .. list
 end
 
+local function own_ticket_of(element)
+  return string.match(element, '^{"job_id":"([%w%._:%-]+)","seq":(%d+),"created_us":(%d+),')
+end
+
 -- Whose ticket it is, how old, and its number: ours begin so; others are known by their bytes while they wait.
 local function ticket_of(element)
-  local id, seq, at = string.match(element, '^{"job_id":"([%w%._:%-]+)","seq":(%d+),"created_us":(%d+),')
+  local id, seq, at = own_ticket_of(element)
   if id then return id, tonumber(at), tonumber(seq) end
   id = call('HGET', K.elements, redis.sha1hex(element))
   if not id then return nil end
-  local task = read(id, {'fixed'})
+  local task = read(id)
   if not task then return id, tonumber(MICROS), 0 end
   return id, tonumber(task.created_us), tonumber(task.seq)
 end

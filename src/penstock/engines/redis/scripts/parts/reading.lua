@@ -14,13 +14,19 @@ local function is_barred(task)
   return 1
 end
 
-local told
-function told(id)
-  local flat = call('HGETALL', task_key(id))
-  if #flat == 0 then return nil end
-  local task = setmetatable({}, EMPTY)
-  for at = 1, #flat, 2 do task[flat[at]] = flat[at + 1] end
-  if task.alias ~= '' then return told(task.alias) end
-  expand(task)
-  return {id, flat, behind_of(id, task), is_barred(task)}
+local TOLD = {'tenant', 'item_type', 'collection', 'key', 'subject', 'created_at', 'place', 'op', 'priority', 'payload',
+  'body', 'retry_count', 'max_retries', 'crashes', 'delete_first', 'due', 'until', 'worker', 'started_at',
+  'finished_at', 'updated_at', 'parked_since', 'code', 'message', 'error_at', 'cancel', 'progress', 'token'}
+local function told(id)
+  local task = load(resolve(id))
+  if not task then return nil end
+  local words = {}
+  for _, name in ipairs(TOLD) do
+    local value = task[name]
+    if value ~= '' then
+      words[#words + 1] = name
+      words[#words + 1] = value
+    end
+  end
+  return {task.id, words, behind_of(task.id, task), is_barred(task)}
 end

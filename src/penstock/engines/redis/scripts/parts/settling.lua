@@ -1,11 +1,4 @@
 -- settling: what becomes of a leased job when its attempt has ended.
-local WATCHED = {'fixed', 'place', 'token', 'worker', 'until', 'followed', 'batches', 'foreign', 'aliased',
-  'started_at', 'retry_count', 'crashes', 'cancel', 'op', 'delete_first', 'element', 'priority', 'due', 'settled',
-  'code'}
-local WATCHED_DONE = {'fixed', 'place', 'token', 'worker', 'followed', 'batches', 'foreign', 'aliased', 'started_at',
-  'retry_count', 'element', 'settled', 'code'}
-local function watch(id, place) return read(id, place == 'done' and WATCHED_DONE or WATCHED) end
-
 local function is_held(task, token) return task and task.place == 'leased' and task.token == token end
 
 -- It would wait again, unless a later intent with its key waits already: that one stays, with the delete if need be.
@@ -13,9 +6,8 @@ local function wait_again(id, task, verdict)
   local successor = call('HGET', K.waiting, waiting_name(task))
   if successor then
     if task.op == 'delete' or task.delete_first == '1' then
-      if read(successor, {'fixed', 'op'}).op ~= 'delete' then
-        call('HSET', task_key(successor), 'delete_first', '1')
-      end
+      local later = load(successor)
+      if later.op ~= 'delete' then change(successor, later, 'delete_first', '1') end
     end
     change(id, task, 'retry_count', verdict.retry_count, 'crashes', verdict.crashes)
     supersede(id, task)
@@ -41,7 +33,7 @@ local function wait_again(id, task, verdict)
 end
 
 -- The usual end: done, with nobody behind it and nothing beside it. What is alike for many is written once.
-local quick = {running = {}, done = {}, held = {}, subjects = {}}
+local quick = {words = {}, running = {}, done = {}, held = {}, subjects = {}}
 local open_tenants = {}
 local function is_open(tenant)
   if open_tenants[tenant] == nil then open_tenants[tenant] = call('HEXISTS', K.closed, tenant) == 0 end
@@ -49,41 +41,73 @@ local function is_open(tenant)
 end
 
 local function gather(by, name, value)
-  by[name] = by[name] or {}
-  table.insert(by[name], value)
+  local gathered_so_far = by[name] or {}
+  by[name] = gathered_so_far
+  gathered_so_far[#gathered_so_far + 1] = value
 end
 
-local function finish_quickly(id, task)
-  if task.followed ~= '' or task.batches ~= '' or task.foreign ~= '' or task.aliased ~= ''
-    or task.item_type == 'delete_tenant' or not is_open(task.tenant) then
-    return false
-  end
-  call('HSET', task_key(id), 'place', 'done', 'finished_at', NOW)
-  call('HSET', hash_key(id), 'status', 'done', 'completed_at', STAMP, 'duration_seconds', duration_of(task))
-  if task.code ~= '' then call('HSET', hash_key(id), 'error', '', 'error_type', '') end
+local durations = {}
+local function duration_since(started_at)
+  if not durations[started_at] then durations[started_at] = duration_of({started_at = started_at}) end
+  return durations[started_at]
+end
+
+local function finish_quickly(id, row)
+  if row[REST] or row[ITEM_TYPE] == 'delete_tenant' or tasks[id] or not is_open(row[TENANT]) then return false end
+  row[PLACE], row[FINISHED_AT] = 'done', NOW
+  local words, many = quick.words, #quick.running + 1
+  words[2 * many - 1], words[2 * many] = task_key(id), cmsgpack.pack(row)
+  call('HSET', hash_key(id), 'status', 'done', 'completed_at', STAMP, 'duration_seconds',
+    duration_since(row[STARTED_AT]))
   lasts(id)
-  call('LREM', processing_key(task.worker), -1, task.element)
-  run(task.tenant, -1)
-  owe(task.tenant, task.generation, -1)
-  table.insert(quick.running, id)
-  table.insert(quick.done, NOW)
-  table.insert(quick.done, id)
-  gather(quick.held, task.worker, id)
-  gather(quick.subjects, task.tenant, task.subject)
+  run(row[TENANT], -1)
+  owe(row[TENANT], row[GENERATION], -1)
+  quick.running[many] = id
+  quick.done[2 * many - 1], quick.done[2 * many] = NOW, id
+  gather(quick.held, row[WORKER], id)
+  gather(quick.subjects, row[TENANT], row[SUBJECT])
   return true
 end
 
-local function write_quick()
+-- What they leave in their worker's list: usually they are the oldest there, and are cut off together.
+local function let_go_of(worker, ids)
+  local list, ended = processing_key(worker), {}
+  for _, id in ipairs(ids) do ended[id] = true end
+  local oldest = call('LRANGE', list, -#ids, -1)
+  local together = #oldest == #ids
+  for _, element in ipairs(oldest) do
+    local id = own_ticket_of(element)
+    together = together and id and ended[id]
+    if not together then break end
+    ended[id] = nil
+  end
+  if together then
+    call('LTRIM', list, 0, -#ids - 1)
+    return oldest
+  end
+  local elements = {}
+  for at, id in ipairs(ids) do
+    elements[at] = load(id).element
+    call('LREM', list, -1, elements[at])
+  end
+  return elements
+end
+
+local function write_quick(completed)
+  set_all(quick.words)
   gathered('ZREM', K.running, quick.running)
   gathered('ZADD', K.done, quick.done)
-  for worker, ids in pairs(quick.held) do gathered('SREM', held_key(worker), ids) end
+  for worker, ids in pairs(quick.held) do
+    gathered('SREM', held_key(worker), ids)
+    for _, element in ipairs(let_go_of(worker, ids)) do completed[#completed + 1] = element end
+  end
   for tenant, subjects in pairs(quick.subjects) do gathered('HDEL', subjects_key(tenant), subjects) end
 end
 
 local CALLED_OFF = {ERR_CANCELLED = true, ERR_SUPERSEDED = true}
 local function settle(id, task, verdict)
   if verdict.place == 'done' then
-    if not finish_quickly(id, task) then finish(id, task, 'done') end
+    finish(id, task, 'done')
   elseif verdict.place == 'failed' then
     change(id, task, 'retry_count', verdict.retry_count, 'crashes', verdict.crashes)
     local element = task.element

@@ -13,8 +13,8 @@ end
 
 local function duration_of(task)
   if task.started_at == '' then return '' end
-  local seconds = string.format('%.3f', math.max(0, tonumber(NOW) - tonumber(task.started_at)))
-  return (string.gsub(string.gsub(seconds, '0+$', ''), '%.$', ''))
+  local milliseconds = math.floor(math.max(0, tonumber(NOW) - tonumber(task.started_at)) * 1000 + 0.5)
+  return string.format('%.14g', milliseconds / 1000)
 end
 
 -- The end of a job: shown, and from now on it expires.
