@@ -17,7 +17,6 @@ from penstock.model.conversations import (
     Conversation,
     ConversationId,
     Message,
-    MessageId,
     MessageStatus,
     Posted,
     Role,
@@ -94,22 +93,33 @@ async def test_a_question_and_its_answer_are_stored_together(store: Store) -> No
     ]
 
 
-async def test_posting_again_with_the_same_id_changes_nothing(store: Store) -> None:
-    """H1: a lost reply never makes two questions; another conversation cannot take the id."""
+async def test_posting_under_the_same_key_again_changes_nothing(store: Store) -> None:
+    """H1: a lost reply never makes two questions; another conversation may use the key for its own."""
     talk, other = await opened(store), await opened(store)
-    asked = MessageId("asked-once")
 
     def post(tx: Transaction, there: Conversation = talk, text: str = "How much?") -> Posted:
-        return tx.conversations.post(LOCAL_WORKSPACE, there.id, text, owner=OWNER, message=asked)
+        return tx.conversations.post(LOCAL_WORKSPACE, there.id, text, owner=OWNER, key="once")
 
     first = await store.write(post)
     again = await store.write(lambda tx: post(tx, text="Something else?"))
+    elsewhere = await store.write(lambda tx: post(tx, other))
 
     assert again == first
     assert len(await store.transcript.messages(LOCAL_WORKSPACE, talk.id)) == 2
+    assert elsewhere.question.conversation == other.id
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "gr\u00fcn", "a\nb"])
+async def test_a_key_is_bounded(store: Store, key: str) -> None:
+    """H10: some printable ASCII characters."""
+    talk = await opened(store)
+
     with pytest.raises(Refused) as refused:
-        await store.write(lambda tx: post(tx, other))
-    assert refused.value.code == "ERR_MESSAGE_ID_INVALID"
+        await store.write(
+            lambda tx: tx.conversations.post(LOCAL_WORKSPACE, talk.id, "How much?", owner=OWNER, key=key)
+        )
+
+    assert refused.value.code == "ERR_MESSAGE_KEY_INVALID"
 
 
 async def test_an_answer_goes_its_way_and_each_step_is_told(store: Store, clock: FakeClock) -> None:

@@ -6,13 +6,14 @@ The language model is a remote one, so the tests play it: it writes what the tes
 import asyncio
 import json
 import re
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from penstock.answer.chat import Chat
+from penstock.answer.chat import RENEW_SECONDS, Chat
 from penstock.answer.condensing import ALONE_CHARACTERS, condensed, widened
 from penstock.answer.dialogue import Turn
 from penstock.answer.facts import citations_json
@@ -303,17 +304,17 @@ async def test_what_a_model_writes_is_safe_to_show(house: House) -> None:
     assert re.search(r"!\[|\]\(|://\S|<\w|</", done.content) is None
 
 
-async def test_stopping_ends_an_answer_within_a_second(house: House) -> None:
-    """By the flag alone, as for another process; its call is closed, and what was written stays."""
+async def test_a_stop_is_seen_at_the_next_round(house: House) -> None:
+    """By the flag alone, as from another process, within a second; what was written stays."""
+    assert RENEW_SECONDS < 1
     played = Played(("A lost key costs [1] ", asyncio.Event()))
     async with a_room(house, played) as room:
-        keeping = asyncio.create_task(room.chat.run())
         answer, task = await room.begin()
         await asyncio.wait_for(room.words.wait(), 20)
 
         await house.store.write(lambda tx: tx.conversations.stop(LOCAL_WORKSPACE, answer.id))
-        await asyncio.wait_for(task, 2)
-        keeping.cancel()
+        await room.chat.look()
+        await asyncio.wait_for(task, 20)
 
         stopped = await room.found(answer)
     assert (stopped.status, stopped.facts()["error_code"]) == (MessageStatus.ERROR, "ERR_STOPPED")
@@ -329,7 +330,7 @@ async def test_stopping_here_needs_no_round(house: House) -> None:
         await asyncio.wait_for(room.words.wait(), 20)
 
         assert await room.chat.stop(LOCAL_WORKSPACE, answer.id)
-        await asyncio.wait_for(task, 2)
+        await asyncio.wait_for(task, 20)
         assert not await room.chat.stop(LOCAL_WORKSPACE, answer.id)
 
 
@@ -406,18 +407,18 @@ async def test_words_are_shown_together_and_in_order(house: House) -> None:
         posted = await room.chat.post(LOCAL_WORKSPACE, room.talk.id, QUESTION)
         task = Assignment(conversation=room.talk, question=posted.question, answer=posted.answer)
         showing = Showing(slowly)
-        running = asyncio.create_task(showing.run(task))
+        running, began = asyncio.create_task(showing.run(task)), time.monotonic()
         for number in range(300):
             showing.say(f"{number} ")
             await asyncio.sleep(0)
         showing.end()
-        await asyncio.wait_for(running, 5)
+        await asyncio.wait_for(running, 20)
 
     assert "".join(each.text for each in shown) == showing.text
     assert [each.start for each in shown] == [
         sum(len(each.text) for each in shown[:at]) for at in range(len(shown))
     ]
-    assert len(shown) <= 4
+    assert len(shown) <= (time.monotonic() - began) / (3 * MOMENT_SECONDS) + 2
 
 
 async def test_a_viewer_that_hangs_holds_no_answer_up(house: House) -> None:

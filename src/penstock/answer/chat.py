@@ -119,14 +119,12 @@ class Chat:
         conversation: ConversationId,
         text: str,
         *,
-        message: MessageId | None = None,
+        key: str | None = None,
     ) -> Posted:
         """Store a question and its answer to come, which `start` then writes."""
         checked(text)
         return await self._database.write(
-            lambda tx: tx.conversations.post(
-                workspace, conversation, text, owner=self._owner, message=message
-            )
+            lambda tx: tx.conversations.post(workspace, conversation, text, owner=self._owner, key=key)
         )
 
     async def regenerate(self, workspace: WorkspaceId, answer: MessageId) -> Message:
@@ -223,7 +221,11 @@ class Chat:
             case asyncio.CancelledError() if live.standing is Standing.STOPPING:
                 await self._fail(live, _report("ERR_STOPPED"))
             case _ if late:
-                await self._fail(live, _report("ERR_TIMEOUT"))
+                await self._fail(
+                    live, _too_long(f"the answer took longer than {ANSWER_SECONDS_MAX:g} seconds")
+                )
+            case TimeoutError():
+                await self._fail(live, _too_long(str(ended)))
             case BaseException():
                 await self._fail(live, report_of(ended))
 
@@ -251,6 +253,10 @@ def _refuse_unknown(
         found = tx.documents.get(document)
         if found is None or found.hidden or found.workspace != workspace:
             raise Refused(f"there is no document {document}", code="ERR_DOCUMENT_UNKNOWN")
+
+
+def _too_long(message: str) -> ErrorReport:
+    return ErrorReport(code="ERR_TIMEOUT", message=message)
 
 
 def _report(code: str) -> ErrorReport:

@@ -90,7 +90,7 @@ CODES: Mapping[str, str] = {
     "ERR_CONVERSATION_UNKNOWN": "There is no such conversation.",
     "ERR_CONVERSATION_FULL": "The conversation has as many messages as one may have.",
     "ERR_MESSAGE_UNKNOWN": "There is no such message, or it is no answer.",
-    "ERR_MESSAGE_ID_INVALID": "The message id is empty, too long, or taken.",
+    "ERR_MESSAGE_KEY_INVALID": "The key of a question is empty, too long, or not plain ASCII.",
     "ERR_TITLE_INVALID": "The title is too long.",
     "ERR_SCOPE_INVALID": "The conversation names more collections and documents than one may.",
     "ERR_ANSWER_UNFINISHED": "The question is still being answered.",

@@ -23,7 +23,7 @@ MessageId = NewType("MessageId", str)
 
 QUESTION_CHARACTERS_MAX = 10_000
 TITLE_CHARACTERS_MAX = 200
-ID_CHARACTERS_MAX = 100
+KEY_CHARACTERS_MAX = 200
 CONTENT_CHARACTERS_MAX = 200_000
 """More than any answer has: what is longer was not written by us."""
 SCOPE_NAMES_MAX = 100
@@ -33,7 +33,7 @@ UNFINISHED_MAX = 10
 """Answers of one conversation that may be on their way at once."""
 PAGE_MAX = 200
 """Conversations or messages one page gives at most."""
-HOLD_SECONDS = 5.0
+HOLD_SECONDS = 6.0
 """How long an answer is its owner's without a word from it; a dead owner's ends well within ten seconds."""
 
 
@@ -199,14 +199,14 @@ def title_of(text: str) -> str:
     return kept
 
 
-def id_of(text: str) -> MessageId:
-    """An id a caller drew."""
-    if not text or len(text) > ID_CHARACTERS_MAX or not text.isascii() or not text.isprintable():
+def key_of(text: str) -> str:
+    """A key by which a caller knows a question again."""
+    if not text or len(text) > KEY_CHARACTERS_MAX or not text.isascii() or not text.isprintable():
         raise Refused(
-            f"a message's id has 1 to {ID_CHARACTERS_MAX} printable ASCII characters",
-            code="ERR_MESSAGE_ID_INVALID",
+            f"a question's key has 1 to {KEY_CHARACTERS_MAX} printable ASCII characters",
+            code="ERR_MESSAGE_KEY_INVALID",
         )
-    return MessageId(text)
+    return text
 
 
 def scope_json_of(collections: tuple[str, ...], documents: tuple[DocumentId, ...]) -> str:

@@ -2,8 +2,9 @@
 
 What changes them is a verb of a transaction; looking, and keeping answers alive, is asked of `Transcript`.
 
-H1   A question is stored `done` and its answer `pending` in one step; posting again with the same id gives
-     what is there and changes nothing. A conversation without a title is called by its first question.
+H1   A question is stored `done` and its answer `pending` in one step; posting under the same key again gives
+     what is there and changes nothing; keys are a conversation's own. A conversation without a title is
+     called by its first question.
 H2   Messages of a conversation are numbered from 1 in the order they were stored.
 H3   A new message is one `message.created` event of the workspace's owner, a new status one
      `message.status_updated`, in the same transaction, whoever made the change; an ended answer's carries
@@ -81,9 +82,9 @@ class Conversations(Protocol):
         text: str,
         *,
         owner: str,
-        message: MessageId | None = None,
+        key: str | None = None,
     ) -> Posted:
-        """A question with its answer to come, which `owner` will write (H1, H2); `message` is its id."""
+        """A question with its answer to come, which `owner` will write (H1, H2)."""
         ...
 
     def regenerate(self, workspace: WorkspaceId, answer: MessageId, *, owner: str) -> Message:

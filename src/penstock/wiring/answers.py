@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -18,6 +19,7 @@ from penstock.engines.disk.moving import DiskMover
 from penstock.engines.minilm import MODEL
 from penstock.intake.whereabouts import Whereabouts
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
+from penstock.model.errors import report_of
 from penstock.model.ids import new_worker_id
 from penstock.ports.answerer import Answerer
 from penstock.settings import Settings
@@ -26,6 +28,7 @@ from penstock.wiring.store import Store
 from penstock.wiring.watching import folders_of
 from penstock.work.healer import Healer
 
+log = logging.getLogger("penstock.chat")
 MEASURED = frozenset({MODEL})
 """The models the confidence was measured with."""
 
@@ -73,6 +76,8 @@ async def open_chat(settings: Settings, store: Store) -> AsyncIterator[Chat]:
             store, store.transcript, Replier(answers, store.transcript, answerer), owner=new_worker_id()
         )
         rounds = [asyncio.create_task(each.run()) for each in (chat, Healer(store.transcript, store.clock))]
+        for each in rounds:
+            each.add_done_callback(_tell)
         try:
             yield chat
         finally:
@@ -80,3 +85,9 @@ async def open_chat(settings: Settings, store: Store) -> AsyncIterator[Chat]:
             for task in rounds:
                 task.cancel()
             await asyncio.gather(*rounds, return_exceptions=True)
+
+
+def _tell(ended: asyncio.Task[None]) -> None:
+    """A round that failed is a mistake of ours; without it every answer ends as interrupted."""
+    if not ended.cancelled() and (error := ended.exception()) is not None:
+        log.critical("answers are no longer kept alive: %s", report_of(error).message)

@@ -22,7 +22,7 @@ from penstock.model.conversations import (
     Posted,
     Role,
     Written,
-    id_of,
+    key_of,
     question_of,
     scope_json_of,
     title_of,
@@ -97,19 +97,18 @@ class SqliteConversations:
         text: str,
         *,
         owner: str,
-        message: MessageId | None = None,
+        key: str | None = None,
     ) -> Posted:
         """A question with its answer to come."""
         content = question_of(text)
         there = self._known(workspace, conversation)
-        asked = MessageId(new_job_id(self._now)) if message is None else id_of(message)
-        if message is not None and (known := self._posted(workspace, conversation, asked)):
+        if key is not None and (known := self._posted(workspace, conversation, key_of(key))):
             return known
         self._refuse_beyond(there, 2)
         if not there.title and there.messages == 0:
             self.rename(workspace, conversation, _beginning(content))
-        self._add(there, asked, there.messages + 1, Role.USER, content=content)
-        answer = self._add(there, None, there.messages + 2, Role.AI, reply_to=asked, owner=owner)
+        asked = self._add(there, there.messages + 1, Role.USER, content=content, key=key)
+        answer = self._add(there, there.messages + 2, Role.AI, reply_to=asked, owner=owner)
         return Posted(question=self._message(workspace, asked), answer=self._message(workspace, answer))
 
     def regenerate(self, workspace: WorkspaceId, answer: MessageId, *, owner: str) -> Message:
@@ -122,7 +121,7 @@ class SqliteConversations:
             raise Refused("the question is being answered; wait, or stop it", code="ERR_ANSWER_UNFINISHED")
         there = self._known(workspace, found.conversation)
         self._refuse_beyond(there, 1)
-        added = self._add(there, None, there.messages + 1, Role.AI, reply_to=found.reply_to, owner=owner)
+        added = self._add(there, there.messages + 1, Role.AI, reply_to=found.reply_to, owner=owner)
         return self._message(workspace, added)
 
     def stop(self, workspace: WorkspaceId, answer: MessageId) -> bool:
@@ -181,18 +180,14 @@ class SqliteConversations:
         row = self._db.execute(sql("chat_newest_reply"), {"question": question}).fetchone()
         return None if row is None else message_of(row)
 
-    def _posted(
-        self, workspace: WorkspaceId, conversation: ConversationId, asked: MessageId
-    ) -> Posted | None:
-        """What an id was posted as, if it was; one that stands for something else is refused."""
-        if not self._db.execute(sql("chat_taken"), (asked,)).fetchone()[0]:
+    def _posted(self, workspace: WorkspaceId, conversation: ConversationId, key: str) -> Posted | None:
+        """What was posted under a key, if anything was."""
+        where = {"conversation": conversation, "key": key}
+        row = self._db.execute(sql("chat_asked"), where).fetchone()
+        answer = None if row is None else self._newest(row[0])
+        if answer is None:
             return None
-        row = self._db.execute(sql("chat_find"), {"workspace": workspace, "message": asked}).fetchone()
-        question = None if row is None else message_of(row)
-        answer = self._newest(asked)
-        if question is None or answer is None or question.conversation != conversation:
-            raise Refused(f"the message id {asked} is taken", code="ERR_MESSAGE_ID_INVALID")
-        return Posted(question=question, answer=answer)
+        return Posted(question=self._message(workspace, row[0]), answer=answer)
 
     def _refuse_beyond(self, there: Conversation, more: int) -> None:
         if there.messages + more > MESSAGES_MAX:
@@ -209,19 +204,20 @@ class SqliteConversations:
     def _add(
         self,
         there: Conversation,
-        message: MessageId | None,
         number: int,
         role: Role,
         *,
         content: str = "",
+        key: str | None = None,
         reply_to: MessageId | None = None,
         owner: str | None = None,
     ) -> MessageId:
-        added = message or MessageId(new_job_id(self._now))
+        added = MessageId(new_job_id(self._now))
         row = {
             "id": added,
             "conversation": there.id,
             "number": number,
+            "key": key,
             "role": role,
             "status": MessageStatus.DONE if role is Role.USER else MessageStatus.PENDING,
             "content": content,

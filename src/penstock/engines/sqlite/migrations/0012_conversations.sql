@@ -19,6 +19,7 @@ CREATE TABLE messages (
   message_id TEXT PRIMARY KEY NOT NULL,
   conversation_id TEXT NOT NULL REFERENCES conversations (conversation_id),
   number INTEGER NOT NULL CHECK (number > 0),
+  key TEXT,                             -- by which whoever asked knows the question again
   role TEXT NOT NULL CHECK (role IN ('user', 'ai')),
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'running', 'done', 'error')),
   content TEXT NOT NULL DEFAULT '' CHECK (length(content) <= 200000),
@@ -35,6 +36,7 @@ CREATE TABLE messages (
   updated_at TEXT NOT NULL
 );
 CREATE UNIQUE INDEX messages_number ON messages (conversation_id, number);
+CREATE UNIQUE INDEX messages_key ON messages (conversation_id, key) WHERE key IS NOT NULL;
 CREATE INDEX messages_reply ON messages (reply_to, number) WHERE reply_to IS NOT NULL;
 CREATE INDEX messages_due ON messages (due_at) WHERE status IN ('pending', 'running');
 
