@@ -318,13 +318,16 @@ def test_metrics_have_the_documented_names_and_labels(scene: Outsider) -> None:
 
 
 def test_at_the_end_workers_leave_nothing_and_logs_keep_to_their_keys(stopped: Outsider) -> None:
-    """W107-W110, W145: no key of a worker is left; JSON with canonical keys, nobody's text in it."""
+    """Q373, W107-W110, W145: no key of a worker is left; JSON with canonical keys, nobody's text in it."""
     assert stopped.bare.call("KEYS", "worker:hb:*") == []
     assert stopped.bare.call("KEYS", "jobqueue:worker:*:processing") == []
     lines = [json.loads(line) for line in stopped.log if line.startswith("{")]
     assert lines
     for line in lines:
         assert {"level", "ts", "msg"} <= line.keys() <= LOG_KEYS
+    (told,) = [line for line in lines if line.get("job_id") == f"rag-{POLICIES}-1704882600-{20:08x}"]
+    assert (told["level"], told["queue"], told["worker_id"] != "") == ("warning", "normal", True)
+    assert told["msg"] == "attempt 1 at a file failed with ERR_PDF_INVALID"
     said = "\n".join(stopped.log)
     for secret in ("thirty days", "same words", "Badges", "{torn"):
         assert secret not in said

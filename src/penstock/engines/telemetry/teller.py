@@ -35,7 +35,7 @@ from penstock.model.jobs import PRIORITY_MAX, Job, JobId, Lease, Operation
 from penstock.model.outcomes import Done, Failed, Outcome, Park, Release, Retry
 from penstock.model.spans import Trace
 from penstock.model.states import State
-from penstock.model.tallies import Reason, rank_of, reason_of
+from penstock.model.tallies import QUEUE_OF_RANK, Reason, rank_of, reason_of
 from penstock.ports.clock import Clock
 
 log = logging.getLogger("penstock.teller")
@@ -103,7 +103,10 @@ class Teller:
     def settled(
         self, ends: Sequence[tuple[Lease, Outcome]], kept: Sequence[bool], *, unclear: bool = False
     ) -> None:
-        """Count what was accepted, and keep for later what only the desk can tell."""
+        """Count what was accepted, and keep for later what only the desk can tell; failures are logged."""
+        for (lease, outcome), held in zip(ends, kept, strict=True):
+            if held and isinstance(outcome, Failed | Retry | Park):
+                _log(lease, outcome)
         if self._board is None:
             return
         done: Counter[int] = Counter()
@@ -192,6 +195,24 @@ class Teller:
         start = self._starts[rank]
         self._numbers[start + REASON[reason]] += 1
         self._numbers[start + verdict] += 1
+
+
+def _log(lease: Lease, outcome: Failed | Retry | Park) -> None:
+    """By its code alone: what an error says may be a user's text, and stands where the job is kept."""
+    said = "failed with" if not isinstance(outcome, Park) else "waits after"
+    log.log(
+        logging.WARNING if isinstance(outcome, Failed) else logging.INFO,
+        "attempt %d at a %s %s %s",
+        lease.attempt,
+        lease.item_type.value,
+        said,
+        outcome.error.code,
+        extra={
+            "job_id": lease.job_id,
+            "queue": QUEUE_OF_RANK[rank_of(lease)],
+            "worker_id": lease.worker,
+        },
+    )
 
 
 def _was_accepted(job: Job, attempt: int, outcome: Outcome | None) -> bool:
