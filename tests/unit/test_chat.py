@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.answer.chat import RENEW_SECONDS, Chat
+from penstock.answer.chat import AT_ONCE, RENEW_SECONDS, Chat
 from penstock.answer.condensing import ALONE_CHARACTERS, condensed, widened
 from penstock.answer.dialogue import Turn
 from penstock.answer.facts import citations_json
@@ -24,6 +24,7 @@ from penstock.doors.cli.answer_facts import answered
 from penstock.model.answers import NOT_FOUND, Finished, Usage
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.conversations import (
+    HOLD_SECONDS,
     QUESTION_CHARACTERS_MAX,
     Assignment,
     Conversation,
@@ -35,6 +36,7 @@ from penstock.model.conversations import (
 )
 from penstock.model.errors import Refused, Unavailable
 from penstock.ports.answerer import Answerer
+from tests.support.clock import FakeClock
 from tests.support.house import EVERYTHING, House, Model, model, open_house
 from tests.support.passages import a_hit, a_passage
 from tests.support.shelves import Text
@@ -110,12 +112,15 @@ async def house(tmp_path: Path, model: Model) -> AsyncIterator[House]:
 
 @asynccontextmanager
 async def a_room(
-    house: House, played: Answerer | None = None, **scope: tuple[str, ...]
+    house: House,
+    played: Answerer | None = None,
+    *,
+    collections: tuple[str, ...] = (),
+    at_once: int = AT_ONCE,
 ) -> AsyncIterator[Room]:
     store = house.store
     replier = Replier(lambda _: house.answered_by(played), store.transcript, played)
-    chat = Chat(store, store.transcript, replier, owner="here")
-    collections = scope.get("collections", ())
+    chat = Chat(store, store.transcript, replier, owner="here", at_once=at_once)
     talk = await store.write(lambda tx: tx.conversations.open(LOCAL_WORKSPACE, collections=collections))
     try:
         yield Room(house, chat, talk)
@@ -361,6 +366,43 @@ async def test_a_process_that_ends_interrupts_its_answers(house: House) -> None:
         ended = await room.found(answer)
     assert ended.facts()["error_code"] == "ERR_INTERRUPTED"
     assert ended.content.strip() == "A lost key"
+
+
+async def test_an_answer_that_waits_for_its_turn_is_kept_alive(house: House) -> None:
+    """Pending behind others, it is not taken for left; it is written when they are done."""
+    gate = asyncio.Event()
+    played = Played(
+        (
+            "Forty ",
+            gate,
+            "crowns [1].",
+        ),
+        ("Sure.",),
+        ("Forty crowns [1].",),
+    )
+    async with a_room(house, played, at_once=1) as room:
+        _, one = await room.begin()
+        await asyncio.wait_for(room.words.wait(), 20)
+        second, other = await room.begin()
+        for _ in range(3):
+            assert isinstance(house.store.clock, FakeClock)
+            house.store.clock.advance(HOLD_SECONDS - 1)
+            await room.chat.look()
+            assert await house.store.transcript.heal() == []
+        assert (await room.found(second)).status is MessageStatus.PENDING
+        gate.set()
+        await asyncio.wait_for(asyncio.gather(one, other), 20)
+
+        assert (await room.found(second)).status is MessageStatus.DONE
+
+
+async def test_an_answer_not_yet_begun_is_interrupted_too(house: House) -> None:
+    """The process ends in the same moment: nothing is left pending."""
+    async with a_room(house) as room:
+        answer, _ = await room.begin()
+        await room.chat.close()
+
+        assert (await room.found(answer)).facts()["error_code"] == "ERR_INTERRUPTED"
 
 
 async def test_an_endpoint_that_fails_is_the_answers_error(house: House) -> None:

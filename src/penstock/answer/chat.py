@@ -179,6 +179,9 @@ class Chat:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for live in tuple(self._live.values()):  # cancelled before their first step
+            await self._fail(live, _report("ERR_INTERRUPTED"))
+            del self._live[live.message]
 
     async def _answer(self, live: _Live) -> None:
         try:
