@@ -66,7 +66,7 @@ class Crew:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._chance = random.Random(SEED)
-        scene.choose(worker_concurrency="4")
+        scene.choose(worker_concurrency="16")
         self._workers = [self._another() for _ in range(WORKERS)]
         self._due = time.monotonic() + KILL_SECONDS
         self.kills = 0

@@ -40,5 +40,6 @@ def test_a_loss_at_each_command(scene: Scene, loss: Loss, every: int) -> None:
         scene.way.lose(nth=nth, loss=loss)
         live()
 
+    scene.way.pardon()
     assert tree.stop() == 0, tree.said()
     judge(scene, jobs)

@@ -50,6 +50,10 @@ class Way:
         """Lose the n-th such command from now on, or its reply."""
         return self._done(lambda: self._proxy.lose(word, nth=nth, loss=loss))
 
+    def pardon(self) -> None:
+        """What was to be lost and has not come by is spared."""
+        self._done(self._proxy.pardon)
+
     def _done(self, work: Callable[[], T]) -> T:
         async def on_the_loop() -> T:
             return work()

@@ -74,6 +74,10 @@ class Proxy:
         self._strikes.append(strike)
         return strike
 
+    def pardon(self) -> None:
+        """Lose nothing that was to be lost and has not come by."""
+        self._strikes.clear()
+
     def lead_to(self, host: str, port: int) -> None:
         """Send new connections to another server."""
         self._target = (host, port)
