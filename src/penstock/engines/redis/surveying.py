@@ -38,7 +38,7 @@ class RedisSurvey:
             ("processing", _pattern(names.processing)),
             ("heartbeats", _pattern(names.heartbeat)),
             ("job hashes", re.compile(re.escape(f"{names.root}job:").encode())),
-            ("tasks", re.compile(re.escape(f"{names.root}task:").encode())),
+            ("tasks", re.compile(f"{re.escape(names.root)}(task|entry):".encode())),
         )
         self._named = {name.encode(): "queues" for name in self.queues().values()}
         self._named |= {name.encode(): "dead letters" for name in self._letters}

@@ -41,7 +41,7 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[5])) do
       else
         local id, how = accept(entry, '')
         if how == 'created' and packed[6] ~= '0' then
-          call('HSET', task_key(id), 'retry_count', packed[6])
+          change(id, load(id), 'retry_count', packed[6])
           call('HSET', hash_key(id), 'retry_count', packed[6])
         end
       end
