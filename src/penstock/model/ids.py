@@ -11,9 +11,8 @@ import time
 def new_job_id(now: float | None = None) -> str:
     """A UUID of version 7: unique, and later ids sort after earlier ones (neighbours on disk)."""
     millis = int((time.time() if now is None else now) * 1000)
-    value = (
-        (millis & (1 << 48) - 1) << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
-    )
+    drawn = secrets.randbits(74)
+    value = (millis & (1 << 48) - 1) << 80 | 7 << 76 | drawn >> 62 << 64 | 2 << 62 | drawn & (1 << 62) - 1
     text = f"{value:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 

@@ -65,7 +65,7 @@ def message_of(job: NewJob, *, submitted_at: float) -> dict[str, object]:
         "source_path": path,
         "source_type": _source_type(job.payload, path),
         "filename": told.filename or name_of(job.payload),
-        "submitted_at": _stamp(submitted_at if told.submitted_at is None else told.submitted_at),
+        "submitted_at": stamped(submitted_at if told.submitted_at is None else told.submitted_at),
         "submitted_by": told.submitted_by or _submitter(job.metadata.get("origin")),
         "options": _options(job.metadata.get("options"), told),
         "retry_count": told.retry_count,
@@ -136,9 +136,9 @@ def name_of(payload: Payload) -> str:
 
 
 @lru_cache(maxsize=64)
-def _stamp(seconds: float) -> str | None:
-    """A bulk of thousands is submitted at one time, which is written once."""
-    return stamp(seconds)
+def stamped(seconds: float) -> str:
+    """A time as the contract writes it; a bulk of thousands is submitted at one, which is written once."""
+    return stamp(seconds) or ""
 
 
 def _source_type(payload: Payload, path: str) -> str:

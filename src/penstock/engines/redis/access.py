@@ -10,9 +10,11 @@ from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.protocol import Reply, Word
 from penstock.engines.redis.scripts import SCRIPTS
-from penstock.model.records import stamp
 from penstock.model.rules import Rules
+from penstock.model.statuses import stamped
 from penstock.ports.clock import Clock
+
+LANES_KEPT_MAX = 1_000
 
 
 @dataclass(slots=True)
@@ -25,17 +27,20 @@ class Access:
     clock: Clock
     bells: list[Wake] = field(default_factory=list)
     """Whoever in this process waits for news."""
+    keys_of_new: list[str] = field(init=False)
+    _lanes: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
     _keys: list[str] = field(init=False)
     _packed: bytes = field(init=False)
 
     def __post_init__(self) -> None:
+        self.keys_of_new = self.names.keys_of_new()
         self._keys = self.names.keys()
         self._packed = self.names.packed()
 
     async def run(self, script: str, *args: Word, now: float | None = None) -> Reply:
         """What a script says; every one of ours may be sent again, for doing it twice is doing it once."""
         at = self.clock.now() if now is None else now
-        given = (self._packed, repr(at), stamp(at) or "", *args)
+        given = (self._packed, repr(at), stamped(at), *args)
         return await self.client.run(SCRIPTS[script], keys=self._keys, args=given, again=True)
 
     def know(self, collections: Mapping[str, str]) -> None:
@@ -46,6 +51,15 @@ class Access:
         self.__post_init__()
         self.client.watch_others([inbox.name for inbox in self.names.inboxes])
         self.ring()
+
+    def lane_of(self, rank: int, tenant: str) -> tuple[str, str]:
+        """What the names say, kept for the next."""
+        lane = self._lanes.get((rank, tenant))
+        if lane is None:
+            if len(self._lanes) >= LANES_KEPT_MAX:
+                self._lanes.clear()
+            lane = self._lanes[rank, tenant] = self.names.lane_of(rank, tenant)
+        return lane
 
     def bell(self) -> Wake:
         """A bell that rings for news of every process on this queue."""

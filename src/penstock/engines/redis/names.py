@@ -6,7 +6,7 @@ rag:ingest:queue:<rag_id>                    one per declared collection; priori
 rag:ingest:queue:priority-7                  our other priorities; a rag_id cannot be called so
 rag:ingest:queue:priority-5:<tenant>         other tenants
 rag:ingest:job:<id>, :ttl                    the documented status hash
-rag:ingest:task:<id>                         what only the engine needs
+rag:ingest:entry:<id>, task:<id>             what only the engine needs: a job as submitted, and since
 """
 
 from __future__ import annotations
@@ -140,7 +140,6 @@ class Names:
         fixed = [self.root + name for name in FIXED]
         return [*fixed, self.completed, self.dead_letter, *(inbox.name for inbox in self.inboxes)]
 
-    @property
     def keys_of_new(self) -> list[str]:
         """What `submit_new` gets as KEYS."""
         return [self.root + name for name in ("counts", "jobs", "waiting", "lanes", "ages", "closed")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -15,9 +14,8 @@ from penstock.engines.redis.scripts import SCRIPTS
 from penstock.model.errors import Refused
 from penstock.model.fingerprints import idempotency_key, subject_of
 from penstock.model.jobs import Accepted, JobId, NewJob, Operation, Receipt
-from penstock.model.records import stamp
 from penstock.model.rules import Rules
-from penstock.model.statuses import message_of
+from penstock.model.statuses import message_of, stamped
 from penstock.ports.codec import encode_metadata, encode_payload
 
 _ENCODER = msgspec.json.Encoder()
@@ -34,8 +32,6 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
 
 _PLAIN = Body()
 _BODY = msgspec.json.Decoder(Body)
-_stamped = lru_cache(maxsize=8)(stamp)
-"""A bulk of thousands is submitted at one time, which is written once."""
 _HOW = {how.value.encode(): how for how in Accepted}
 
 Entry = tuple[str, ...]
@@ -71,7 +67,7 @@ def entry_of(job: NewJob, rules: Rules, now: float) -> Entry:
         str(job.max_retries),
         "1" if job.delete_first else "0",
         str(message["filename"]),
-        "" if submitted_at == _stamped(now) else str(submitted_at),
+        "" if submitted_at == stamped(now) else str(submitted_at),
         "," + _ENCODER.encode(message)[1:].decode(),
     )
 
@@ -96,16 +92,18 @@ async def submit_new(access: Access, jobs: Sequence[NewJob], texts: Sequence[byt
             return False
         which.append(places.setdefault((job.priority, job.tenant), len(places) + 1))
     names = access.names
-    lanes = [names.lane_of(rank, tenant) for rank, tenant in places]
+    lanes = [access.lane_of(rank, tenant) for rank, tenant in places]
     told: tuple[Word, ...] = (
         names.root,
         repr(now),
-        _stamped(now) or "",
+        stamped(now),
         names.wake,
         packed((lanes, which)),
         *texts,
     )
-    return bool(await access.client.run(SCRIPTS["submit_new"], keys=names.keys_of_new, args=told, again=True))
+    return bool(
+        await access.client.run(SCRIPTS["submit_new"], keys=access.keys_of_new, args=told, again=True)
+    )
 
 
 def receipts_of(reply: list[Any]) -> list[Receipt]:

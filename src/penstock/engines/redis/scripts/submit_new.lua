@@ -29,6 +29,7 @@ end
 if call('EXISTS', KEYS[6]) == 1 then return 0 end
 for _, list in ipairs(lists) do
   local newest = call('LINDEX', list[1], 0)
+  list.empty = not newest
   if newest then
     local at = string.match(newest, '^{"job_id":"[%w%._:%-]+","seq":%d+,"created_us":(%d+),')
     if not at or tonumber(at) > tonumber(MICROS) then return 0 end
@@ -107,9 +108,8 @@ for tenant, subjects in pairs(firsts) do
   call('HINCRBY', ROOT .. 'unfinished:' .. tenant, '0', #subjects / 2)
 end
 for _, list in ipairs(lists) do
-  local before = call('LLEN', list[1])
   gathered('LPUSH', list[1], list.elements)
-  if before == 0 then
+  if list.empty then
     call('ZADD', KEYS[4], 0, list[2])
     call('ZADD', KEYS[5], MICROS, list[2])
   end
