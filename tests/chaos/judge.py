@@ -50,6 +50,17 @@ def judge_effects(
     assert scene.processes() == []
 
 
+def poisoned(scene: Scene) -> dict[str, str]:
+    """Jobs that ended because three workers were killed under them, the last one while it ran the job alone.
+
+    That is the ruling; a test that kills blindly cannot know which jobs it will befall.
+    """
+    rows = scene.rows(
+        "SELECT queue_id, error_code FROM unified_queue WHERE status = 'failed' AND crashes = 3"
+    )
+    return {row["queue_id"]: row["error_code"] for row in rows if row["error_code"] == "ERR_POISON"}
+
+
 def assert_booked(scene: Scene, accepted: Collection[str], failed: Mapping[str, str]) -> None:
     """I1, I4: the book holds what was accepted, at its end; nobody was retried more often than allowed."""
     rows = scene.rows("SELECT queue_id, status, error_code, retry_count, max_retries FROM unified_queue")

@@ -1,7 +1,6 @@
 """Three worker processes, one of them killed every two seconds, until every job took effect once.
 
-By the ruling on poison a job runs alone after two workers died with it, and a third death is its end. Here
-they are killed blindly, so a few of many jobs may come to that; each must be explained by three deaths.
+They are killed blindly, so a few of many jobs may be taken for poison; see `poisoned`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import pytest
 
 from penstock.model.jobs import NewJob
 from tests.chaos.effects import EFFECTS_ALONE
-from tests.chaos.judge import judge_effects
+from tests.chaos.judge import judge_effects, poisoned
 from tests.chaos.scene import Scene
 from tests.support.jobs import a_note
 from tests.support.processes import Started
@@ -52,12 +51,12 @@ def test_kills_at_random_while_it_drains(scene: Scene, count: int, seconds: floa
 
     scene.drained([], seconds)
     crew.stop()
-    poisoned = explained(scene)
+    poison = poisoned(scene)
     print(
         f"seed {SEED}: {count:,} jobs in {took:.0f} s ({count / took:,.0f}/s), {crew.kills} kills,"
-        f" {len(poisoned)} poisoned by three of them"
+        f" {len(poison)} poisoned by three of them"
     )
-    judge_effects(scene, accepted, failed=poisoned)
+    judge_effects(scene, accepted, failed=poison)
 
 
 class Crew:
@@ -96,10 +95,3 @@ def in_bulks(count: int) -> Iterator[list[NewJob]]:
     """So many jobs, a portion at a time."""
     for first in range(0, count, BULK):
         yield [a_note(f"note {number}") for number in range(first, min(first + BULK, count))]
-
-
-def explained(scene: Scene) -> dict[str, str]:
-    """Jobs that failed, each because three workers were killed under it."""
-    rows = scene.rows("SELECT queue_id, error_code, crashes FROM unified_queue WHERE status = 'failed'")
-    assert [row for row in rows if (row["error_code"], row["crashes"]) != ("ERR_POISON", 3)] == []
-    return {row["queue_id"]: row["error_code"] for row in rows}

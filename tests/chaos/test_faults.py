@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import hiredis
 import pytest
 
-from tests.chaos.judge import judge
+from tests.chaos.judge import judge, poisoned
 from tests.chaos.scene import Scene
 from tests.support.handlers_for_tests import script
 from tests.support.jobs import a_note
@@ -68,6 +68,8 @@ def test_workers_are_killed(scene: Scene, load: Load, rounds: int) -> None:
         scene.wait_until(lambda: bool(tree.children()), "there is somebody to kill")
         time.sleep(chance.uniform(0.0, 0.5))  # any moment is as good
         os.kill(chance.choice(tree.children()), signal.SIGKILL)
+    scene.drained(load.jobs, STABLE_SECONDS)
+    load.failed |= poisoned(scene)
     load.end_well()
 
 
