@@ -165,6 +165,17 @@ def test_reaper_killed(scene: Scene, after: bool) -> None:
     end_well(scene, [job])
 
 
+@pytest.mark.chaos_full
+def test_a_job_that_is_over_is_never_taken_for_poison(scene: Scene) -> None:
+    """It ended in the book; three workers die before one of them can tell Redis."""
+    (job,) = scene.accept([a_note(script())])
+    for nth in (1, 2, 2):  # the second and the third take it back first
+        assert scene.fated(ScriptDoom(script="settle", nth=nth)).wait() == KILLED
+
+    end_well(scene, [job])
+    assert (scene.job(job)["crashes"], len(scene.marks("start"))) == (0, 1)
+
+
 def end_well(scene: Scene, jobs: list[str] | list[JobId], *, failed: dict[str, str] | None = None) -> None:
     """A new worker brings everything to its end and goes when it is told to."""
     last = scene.fated()

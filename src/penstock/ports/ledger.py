@@ -12,7 +12,7 @@ L3  An attempt at a job the book has never heard of, because another program gav
 L4  An entry follows what the engine decided about a job whose worker is gone; one that has ended stays ended,
     and one that another attempt has begun since the engine decided stays with that attempt.
 L5  `unfinished` names every entry that has not ended, once, in pages.
-L6  `ends` tells how entries ended, as the engine would have been told.
+L6  `ends` tells how entries ended, as the engine would have been told; `begun` which an attempt has in hand.
 """
 
 from __future__ import annotations
@@ -90,6 +90,10 @@ class Ledger(Protocol):
 
     async def ends(self, job_ids: Sequence[JobId]) -> dict[JobId, Outcome]:
         """How those of the entries ended that have (L6)."""
+        ...
+
+    async def begun(self, job_ids: Sequence[JobId]) -> set[JobId]:
+        """Those an attempt has begun and not ended (L6), by the ids they were asked by."""
         ...
 
     async def progress(self, lease: Lease, progress: Progress) -> bool:

@@ -49,6 +49,7 @@ class BookedStore:
         self.reading = reading
         self.clock = book.clock
         self._yields = Yields(book, book.catalogue)
+        engine.access.begun = book.ledger.begun
         self.queue = BookedQueue(book.ledger, engine.queue, engine.desk, self._describe)
         self.desk = BookedDesk(book.desk, engine.desk, self.queue.relay)
         self.batches = book.batches

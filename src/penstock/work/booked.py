@@ -186,8 +186,10 @@ class BookedQueue:
 
     async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
         """Forget a worker and hand back what it still holds."""
-        await self._ledger.leave(worker, died=died)
-        return await self._engine.leave(worker, died=died)
+        try:
+            return await self._engine.leave(worker, died=died)  # which asks the book what had begun
+        finally:
+            await self._ledger.leave(worker, died=died)
 
     async def rescue(self, *, certain: bool = False) -> list[JobId]:
         """Take back jobs of dead workers and run-out leases; the book follows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from penstock.engines.redis.client import Client
@@ -10,11 +10,16 @@ from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.protocol import Reply, Word
 from penstock.engines.redis.scripts import SCRIPTS
+from penstock.model.jobs import JobId
 from penstock.model.rules import Rules
 from penstock.model.statuses import stamped
 from penstock.ports.clock import Clock
 
 LANES_KEPT_MAX = 1_000
+
+
+Begun = Callable[[Sequence[JobId]], Awaitable[set[JobId]]]
+"""Which of these jobs a handler has begun and not ended."""
 
 
 @dataclass(slots=True)
@@ -27,6 +32,8 @@ class Access:
     clock: Clock
     bells: list[Wake] = field(default_factory=list)
     """Whoever in this process waits for news."""
+    begun: Begun | None = None
+    """Who knows which leased jobs a handler has begun; without it, all of them."""
     keys_of_new: list[str] = field(init=False)
     _lanes: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
     _keys: list[str] = field(init=False)

@@ -98,8 +98,7 @@ class Rescuing:
         def judge(running: settling.Running) -> Verdict:
             return after_loss(running.attempt, worker_died=died, started=running.started)
 
-        held = [running for running in map(settling.running_of, rows) if running is not None]
-        held.sort(key=lambda running: running.number)
+        held = await settling.lost_of(self._access, rows)
         dead_before = now - self._rules.dead_after_seconds
         settled = await settling.settle_all(
             self._access, held, judge, how=settling.How.LOST, dead_before=dead_before, gone=gone, now=now

@@ -210,8 +210,7 @@ class RedisQueue:
         handed_back = 0
         while True:
             rows = await self._access.run("held", worker, now=now)
-            held = [running for running in map(settling.running_of, rows) if running is not None]
-            held.sort(key=lambda running: running.number)
+            held = await settling.lost_of(self._access, rows)
             settled = await settling.settle_all(self._access, held, judge, how=settling.How.LEFT, now=now)
             handed_back += len(settled)
             if await self._access.run("leave", worker, self._names.heartbeat_of(worker), now=now):

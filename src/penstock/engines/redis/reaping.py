@@ -50,7 +50,7 @@ class RedisReaper:
         now = self._access.clock.now()
         heartbeat = self._access.names.heartbeat_of(worker)
         moved, *rows = await self._access.run("reap", worker, heartbeat, now=now)
-        held = [running for running in map(settling.running_of, rows) if running is not None]
+        held = await settling.lost_of(self._access, rows)
         taken = await settling.settle_all(
             self._access, held, _died, how=settling.How.LOST, gone=[worker], now=now
         )

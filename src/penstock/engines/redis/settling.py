@@ -7,7 +7,7 @@ between, it asks to be given another judgement.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -62,6 +62,16 @@ def running_of(row: Sequence[bytes]) -> Running | None:
         cancel_code=cancel or None,
     )
     return Running(JobId(job_id), int(token), attempt, bool(started), int(number))
+
+
+async def lost_of(access: Access, rows: Sequence[Sequence[bytes]]) -> list[Running]:
+    """Leased jobs nobody runs any more, in the order of submits; what no handler began has not started."""
+    held = [running for running in map(running_of, rows) if running is not None]
+    held.sort(key=lambda running: running.number)
+    if access.begun is None or not held:
+        return held
+    begun = await access.begun([running.job_id for running in held])
+    return [replace(running, started=running.started and running.job_id in begun) for running in held]
 
 
 def end_of(running: Running, verdict: Verdict, how: How = How.TOLD) -> tuple[str, ...]:

@@ -90,6 +90,13 @@ class SqliteLedger:
         rows = await self._store.look(lambda db: db.execute(sql("ledger_ends"), (asked,)).fetchall())
         return {JobId(job_id): _end(*told) for job_id, *told in rows}
 
+    async def begun(self, job_ids: Sequence[JobId]) -> set[JobId]:
+        """Those an attempt has begun and not ended, by the ids they were asked by."""
+        asked = json.dumps([booked_id(job_id) for job_id in job_ids])
+        rows = await self._store.look(lambda db: db.execute(sql("ledger_begun"), (asked,)).fetchall())
+        running = {job_id for (job_id,) in rows}
+        return {job_id for job_id in job_ids if booked_id(job_id) in running}
+
     async def progress(self, lease: Lease, progress: Progress) -> bool:
         """Keep how far a running job is; False where the token is no longer the entry's."""
         return await self._queue.progress(lease, progress)
