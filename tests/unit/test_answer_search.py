@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,6 +93,29 @@ async def test_a_deleted_document_vanishes_at_once(furnished: House) -> None:
 
     assert "handbook.txt" not in {hit.head.document_name for hit in findings.hits}
     assert findings.confidence is not Confidence.STRONG
+
+
+async def test_a_document_replaced_in_the_midst_of_a_search_is_found(
+    furnished: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its old chunks are gone when they are read; the search finds the new ones instead of nothing."""
+    rules = await furnished.librarian.declare("rules")
+    index = furnished.store.index
+    original, asked = index.candidates, []
+
+    async def candidates(*given: Any, **chosen: Any) -> Any:
+        found = await original(*given, **chosen)
+        asked.append(found)
+        if len(asked) == 1:
+            changed = Text(path="/docs/house/handbook.txt", text=f"{HANDBOOK}\nAnd that is all.")
+            await furnished.librarian.put(rules, changed)
+        return found
+
+    monkeypatch.setattr(index, "candidates", candidates)
+    findings = await furnished.find("Where does the key of the cellar hang?")
+
+    assert findings.hits[0].head.document_name == "handbook.txt"
+    assert len(asked) == 2
 
 
 async def test_a_half_built_version_is_not_there(house: House) -> None:

@@ -1,7 +1,8 @@
 """Search: a question becomes hits, best first, and a grade of how sure that is.
 
 The question is embedded once for each model the ground uses, both legs are asked, their rankings fused, and
-what the chunks say is read under the same scope again, so nothing that vanished meanwhile comes back.
+what the chunks say is read under the same scope again, so nothing that vanished meanwhile comes back. Where
+something did vanish, all is asked once more: its document may only have been replaced by a newer version.
 Where no vectors can be had, words alone are searched, and the findings say so.
 """
 
@@ -27,6 +28,8 @@ TOP_MAX = 100
 LEG_LIMIT = 50
 """What each leg gives at least; more than is shown, since the other leg may think better of it."""
 SECONDS_MAX = 30.0
+LOOKS_MAX = 3
+"""How often a search is made while documents change under it."""
 
 
 class Searcher:
@@ -51,9 +54,13 @@ class Searcher:
             raise TimeoutError(f"the search took longer than {SECONDS_MAX:g} seconds") from error
 
     async def _find(self, ground: Ground, question: Question, notes: Sequence[str], top: int) -> Findings:
-        found = await self._index.candidates(ground.scope, question, limit=max(LEG_LIMIT, 2 * top))
-        ranked = fuse(rankings_of(found, ground.models))[: max(LEG_LIMIT, 2 * top)]
-        passages = await self._index.passages(ground.scope, [chunk for chunk, _ in ranked])
+        limit = max(LEG_LIMIT, 2 * top)
+        for _ in range(LOOKS_MAX):
+            found = await self._index.candidates(ground.scope, question, limit=limit)
+            ranked = fuse(rankings_of(found, ground.models))[:limit]
+            passages = await self._index.passages(ground.scope, [chunk for chunk, _ in ranked])
+            if len(passages) == len(ranked):
+                break
         cosines = {each.chunk: each.score for leg in found for each in leg.dense}
         hits = gathered(passages, dict(ranked), cosines, top=top)
         evidence = evidence_of(question.text, found, hits)
