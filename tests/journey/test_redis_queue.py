@@ -16,6 +16,7 @@ import pytest
 from tests.support.command_line import Program
 from tests.support.servers.redis import Redis, a_redis
 
+pytestmark = pytest.mark.xdist_group("redis_queue")
 PATIENCE = 60.0
 RAG = "policies_rag"
 QUEUE = "rag:ingest:queue"
