@@ -17,6 +17,7 @@ from tests.support.files.packages import docx, paragraph
 from tests.support.files.pdf import simple_pdf, with_unreadable_page
 from tests.support.metrics import fetched
 
+pytestmark = pytest.mark.xdist_group("two_pages")
 WEEK = 604_800
 ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 STATUS = [
