@@ -133,6 +133,7 @@ def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float) -> 
         f"- {versions}.",
         "- Server: Valkey, append-only, synced every second, on loopback, a fresh one to each measurement.",
         f"- All processes run with `GLIBC_TUNABLES={measures.ALLOCATOR}`: this server has no jemalloc.",
+        f"- Ours and {YARDSTICK} drain the same backlog of {contender(OURS).JOBS:,} jobs, slower ones less.",
         "- The job: one byte appended to a file.",
         "- Producers that are async run on uvloop, ours too.",
         *(f"- {shown.get(name, name)}: {contender(name).SETTINGS}." for name in names),

@@ -105,11 +105,11 @@ def rates(name: str, share: int, *, drains: tuple[int, ...] = (1, 2)) -> dict[st
     for workers in drains:
         with place() as here:
             if workers == 1 or not many:
-                single = min(count, 10_000)
+                single = min(count, 10_000) if many else count
                 found["submit"] = here.drive(name, "submit", single)
             if workers == 2 and many:
                 found["bulk"] = here.drive(name, "bulk", count)
-            elif count > single and many:
+            elif count > single:
                 here.drive(name, "bulk", count - single)
             rate = drain_rate(here.worker(name), count, workers, here.folder)
             found[f"drain x{workers}"] = rate

@@ -29,7 +29,7 @@ from penstock.work.pace import Pace
 from penstock.work.reaper import Reaper
 from penstock.work.worker import Worker
 
-JOBS = 40_000
+JOBS = 12_000
 SETTINGS = f"{CONCURRENCY} jobs at once, uvloop; submit of many in {BULK:,}s, two under way"
 TENANT = TenantId("local")
 LISTS = [f"watched_{number}" for number in range(int(os.environ.get("BENCH_LISTS", "0")))]

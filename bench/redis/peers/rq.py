@@ -9,7 +9,7 @@ from rq import Queue
 
 from bench.redis import work
 
-JOBS = 600
+JOBS = 200
 SETTINGS = "a fork a job, as by default; results not kept; enqueue_many in 500s"
 _queue = Queue("bench", connection=Redis.from_url(work.URL))
 
