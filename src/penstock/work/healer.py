@@ -16,9 +16,9 @@ from penstock.ports.conversations import Transcript
 from penstock.work.pace import jittered_around
 
 log = logging.getLogger("penstock.healer")
-LOOK_SECONDS = 0.5
-WATCH_SECONDS = 3.0
-"""Six times what an owner needs to say that it is still there."""
+LOOK_SECONDS = 2.0
+WATCH_SECONDS = 4.0
+"""Eight times what an owner needs to say that it is still there."""
 CLOCK_SLIP_SECONDS = 1.0
 PORTION = 100
 

@@ -217,6 +217,7 @@ class Worker:
         if self._alone:
             self.stop()
         elif len(leases) < wanted:
+            await asyncio.sleep(0)  # what was claimed begins first
             await self._wait_for_news()
 
     def _free(self) -> int:
