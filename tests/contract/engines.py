@@ -15,6 +15,7 @@ from penstock.model.errors import Fault
 from penstock.model.events import LoggedEvent
 from penstock.model.jobs import JobId
 from penstock.model.rules import Rules
+from penstock.ports.accounts import Register
 from penstock.ports.batches import Batches
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
@@ -47,6 +48,8 @@ class Store(Database, Protocol):
 
     @property
     def transcript(self) -> Transcript: ...
+    @property
+    def register(self) -> Register: ...
 
     @property
     def index(self) -> Index: ...
@@ -78,6 +81,7 @@ class BookedStore:
         self.batches = book.batches
         self.catalogue = book.catalogue
         self.transcript = book.transcript
+        self.register = book.register
         self.index = book.index
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:

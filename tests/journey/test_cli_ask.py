@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.doors.cli.answer_shapes import Answered, Found
+from penstock.doors.answer_shapes import Answered, Found
 from penstock.engines.minilm import BundledEmbedder, BundledTokenizer
 from penstock.settings import load
 from penstock.wiring.store import open_store

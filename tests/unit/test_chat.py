@@ -20,7 +20,7 @@ from penstock.answer.facts import citations_json
 from penstock.answer.grounding import HISTORY_TOKENS, QUESTION_TOKENS, prompt_of
 from penstock.answer.replying import Replier
 from penstock.answer.showing import MOMENT_SECONDS, Showing
-from penstock.doors.cli.answer_facts import answered
+from penstock.doors.answer_facts import answered
 from penstock.model.answers import NOT_FOUND, Finished, Usage
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.conversations import (

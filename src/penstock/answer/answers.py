@@ -44,19 +44,28 @@ class Answers:
         self._asker = asker
         self._places = places
 
-    async def search(self, filters: Filters, text: str, *, top: int = TOP_DEFAULT) -> Findings:
-        """The best hits; where there is nothing to find, a note says what to do."""
+    async def search(
+        self, filters: Filters, text: str, *, top: int = TOP_DEFAULT, nearest: float = 0.0
+    ) -> Findings:
+        """The best hits that are as near as that; where there is nothing to find, a note says what to do."""
         question = checked(text)
         ground = await ground_of(self._catalogue, self._workspace, filters)
         if ground is None:
             return _nothing(question, EMPTY)
-        findings = await self._searcher.search(ground, question, top=top)
+        findings = (await self._searcher.search(ground, question, top=top)).within(nearest)
         if not findings.hits:
             return await self._explained(findings, ground, filters)
         return findings if self._places is None else await self._places.located(findings)
 
     async def ask(
-        self, filters: Filters, text: str, *, only_quote: bool = False, said: Said | None = None
+        self,
+        filters: Filters,
+        text: str,
+        *,
+        only_quote: bool = False,
+        said: Said | None = None,
+        top: int = TOP_DEFAULT,
+        nearest: float = 0.0,
     ) -> AsyncGenerator[Telling, None]:
         """Tell what was retrieved, the answer's words, and the whole answer."""
         question = checked(text)
@@ -65,7 +74,9 @@ class Answers:
             for telling in _untold(_nothing(question, EMPTY)):
                 yield telling
             return
-        asked = self._asker.ask(ground, question, only_quote=only_quote, said=said)
+        asked = self._asker.ask(
+            ground, question, only_quote=only_quote, said=said, top=top, nearest=nearest
+        )
         async with aclosing(asked) as tellings:
             async for telling in tellings:
                 if isinstance(telling, Retrieved) and not telling.findings.hits:

@@ -59,13 +59,21 @@ class Asker:
         self._context_tokens = context_tokens
 
     async def ask(
-        self, ground: Ground, text: str, *, only_quote: bool = False, said: Said | None = None
+        self,
+        ground: Ground,
+        text: str,
+        *,
+        only_quote: bool = False,
+        said: Said | None = None,
+        top: int = SOURCES_MAX,
+        nearest: float = 0.0,
     ) -> AsyncGenerator[Telling, None]:
         """Tell what was retrieved, the words of the answer as they come, and the whole answer, checked.
 
-        In a conversation `text` is what is searched for, `said` what was asked in fact, and before.
+        In a conversation `text` is what is searched for, `said` what was asked in fact, and before. What is
+        less near to it than `nearest` is left out.
         """
-        findings = await self._searcher.search(ground, text, top=SOURCES_MAX)
+        findings = (await self._searcher.search(ground, text, top=min(top, SOURCES_MAX))).within(nearest)
         yield Retrieved(findings=findings)
         if self._answerer is None or only_quote or findings.confidence is Confidence.NONE:
             note = QUOTED_ONLY if self._answerer is None else QUOTED_BY_WISH

@@ -88,6 +88,13 @@ class Findings:
     notes: tuple[str, ...] = ()
     """What a person should know: a collection that could only be searched by words."""
 
+    def within(self, nearest: float) -> Findings:
+        """Those hits whose cosine is at least that; what words alone found has none. 0 leaves all."""
+        if nearest <= 0.0:
+            return self
+        near = tuple(hit for hit in self.hits if hit.cosine is not None and hit.cosine >= nearest)
+        return replace(self, hits=near, confidence=self.confidence if near else Confidence.NONE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:

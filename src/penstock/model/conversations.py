@@ -190,13 +190,18 @@ def question_of(text: str) -> str:
 
 def title_of(text: str) -> str:
     """A title as it is kept: one line."""
-    kept = " ".join(_kept(text).split())
+    kept = one_line(text)
     if len(kept) > TITLE_CHARACTERS_MAX:
         raise Refused(
             f"the title has {len(kept):,} characters, the limit is {TITLE_CHARACTERS_MAX:,}",
             code="ERR_TITLE_INVALID",
         )
     return kept
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks, double spaces and characters that cannot be kept or shown."""
+    return " ".join(_kept(text).split())
 
 
 def key_of(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from penstock.model.events import Event, LoggedEvent
 from penstock.model.jobs import BatchId, Lease, NewJob, Receipt
 from penstock.model.outcomes import Outcome
+from penstock.ports.accounts import Accounts
 from penstock.ports.catalogue import Debts, Documents, Kept, Shelves, Stages
 from penstock.ports.conversations import Conversations
 
@@ -38,6 +39,11 @@ class Transaction(Protocol):
 
     def append_event(self, user: str, event: Event) -> int:
         """Log an event; its number."""
+        ...
+
+    @property
+    def accounts(self) -> Accounts:
+        """Users and their workspaces."""
         ...
 
     @property

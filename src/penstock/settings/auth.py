@@ -138,3 +138,6 @@ class Http:
     allowed_hosts: tuple[str, ...] = setting(
         ListOf(HostName()), [], "Names it may be called by, where tokens are asked for; none allows all."
     )
+    requests_per_minute: int = setting(
+        Whole(0, 1_000_000), 1200, "Requests one user may make in a minute, of each process; 0 is no limit."
+    )

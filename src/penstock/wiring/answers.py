@@ -67,24 +67,31 @@ async def open_every_answers(
 
 @asynccontextmanager
 async def open_chat(settings: Settings, store: Store) -> AsyncIterator[Chat]:
-    """What answers in conversations, kept alive and healed beside; at the end every answer has ended."""
+    """What answers in conversations, with models of its own."""
     async with (
         open_answerer(settings) as answerer,
         open_every_answers(settings, store, answerer) as answers,
+        keep_chat(store, answers, answerer) as chat,
     ):
-        chat = Chat(
-            store, store.transcript, Replier(answers, store.transcript, answerer), owner=new_worker_id()
-        )
-        rounds = [asyncio.create_task(each.run()) for each in (chat, Healer(store.transcript, store.clock))]
-        for each in rounds:
-            each.add_done_callback(_tell)
-        try:
-            yield chat
-        finally:
-            await chat.close()
-            for task in rounds:
-                task.cancel()
-            await asyncio.gather(*rounds, return_exceptions=True)
+        yield chat
+
+
+@asynccontextmanager
+async def keep_chat(
+    store: Store, answers: Callable[[WorkspaceId], Answers], answerer: Answerer | None
+) -> AsyncIterator[Chat]:
+    """What answers in conversations, kept alive and healed beside; at the end every answer has ended."""
+    chat = Chat(store, store.transcript, Replier(answers, store.transcript, answerer), owner=new_worker_id())
+    rounds = [asyncio.create_task(each.run()) for each in (chat, Healer(store.transcript, store.clock))]
+    for each in rounds:
+        each.add_done_callback(_tell)
+    try:
+        yield chat
+    finally:
+        await chat.close()
+        for task in rounds:
+            task.cancel()
+        await asyncio.gather(*rounds, return_exceptions=True)
 
 
 def _tell(ended: asyncio.Task[None]) -> None:

@@ -55,6 +55,7 @@ class BookedStore:
         self.batches = book.batches
         self.catalogue = book.catalogue
         self.transcript = book.transcript
+        self.register = book.register
         self.index = book.index
         self.manifest = book.manifest
         self.auditor = book.auditor

@@ -6,7 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from penstock.model.catalogue import LOCAL_WORKSPACE, Collection, DebtKind, Generation, NewDebt
+from penstock.model.catalogue import (
+    LOCAL_WORKSPACE,
+    Collection,
+    DebtKind,
+    Generation,
+    NewDebt,
+    WorkspaceId,
+)
 from penstock.model.collections import check_collection_name
 from penstock.model.errors import Refused
 from penstock.model.jobs import Lease
@@ -51,21 +58,29 @@ async def find(store: Store, name: str) -> Collection | None:
 
 
 async def create(
-    store: Store, settings: Settings, name: str, *, description: str, choice: RecipeChoice
+    store: Store,
+    settings: Settings,
+    name: str,
+    *,
+    description: str,
+    choice: RecipeChoice,
+    workspace: WorkspaceId = LOCAL_WORKSPACE,
 ) -> tuple[Collection, bool]:
     """The collection, and whether it was made now; one that is there with another recipe is refused."""
     check_collection_name(name)
-    before = {each.name: each for each in await declare_all(store, settings)}
+    if workspace == LOCAL_WORKSPACE:
+        await declare_all(store, settings)
     recipe = recipe_for(settings, choice)
-    if name not in before:
+    before = await store.catalogue.collection(workspace, name)
+    if before is None:
         made = await store.write(
             lambda tx: tx.shelves.declare(
-                LOCAL_WORKSPACE, name, recipe_json=recipe.to_json(), description=description
+                workspace, name, recipe_json=recipe.to_json(), description=description
             )
         )
         return made, True
-    check_alike(before[name], description, choice)
-    return before[name], False
+    check_alike(before, description, choice)
+    return before, False
 
 
 def check_alike(found: Collection, description: str, choice: RecipeChoice) -> None:

@@ -11,6 +11,7 @@ from penstock.engines.system.clock import SystemClock
 from penstock.model.errors import Refused
 from penstock.model.payloads import ItemType
 from penstock.model.rules import Backoff, Rules
+from penstock.ports.accounts import Register
 from penstock.ports.auditing import Auditor
 from penstock.ports.batches import Batches
 from penstock.ports.catalogue import Catalogue
@@ -42,6 +43,8 @@ class Store(Database, Protocol):
     def catalogue(self) -> Catalogue: ...
     @property
     def transcript(self) -> Transcript: ...
+    @property
+    def register(self) -> Register: ...
     @property
     def index(self) -> Index: ...
     @property

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from penstock.answer.words import content_words, stem
-from penstock.doors.cli.answer_shapes import CitationFacts, HitFacts
+from penstock.doors.answer_shapes import CitationFacts, HitFacts
 from penstock.doors.cli.output import clean
 
 SHOWN_CHARACTERS = 500

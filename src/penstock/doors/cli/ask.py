@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from penstock.doors.answer_facts import answered
+from penstock.doors.answer_shapes import Answered
 from penstock.doors.cli import output
-from penstock.doors.cli.answer_facts import answered
-from penstock.doors.cli.answer_shapes import Answered
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
 from penstock.doors.cli.questions import asked, filtering, filters_of, with_answers

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from penstock.engines.sqlite.accounts import SqliteRegister
 from penstock.engines.sqlite.auditing import SqliteAuditor
 from penstock.engines.sqlite.catalogue import SqliteCatalogue
 from penstock.engines.sqlite.checkpoint import PAGES, Checkpointer
@@ -88,6 +89,7 @@ class SqliteStore:
         self.batches = self.desk
         self.catalogue = SqliteCatalogue(self)
         self.transcript = SqliteTranscript(self)
+        self.register = SqliteRegister(self)
         self.index: Index = SqliteIndex(self, vectors_max=vectors_max)
         self.manifest = SqliteManifest(self)
         self.auditor = SqliteAuditor(self)

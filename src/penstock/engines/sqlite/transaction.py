@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from penstock.engines.sqlite import settling, submitting
+from penstock.engines.sqlite.accounts import SqliteAccounts
 from penstock.engines.sqlite.conversations import SqliteConversations
 from penstock.engines.sqlite.debts import SqliteDebts
 from penstock.engines.sqlite.documents import SqliteDocuments
@@ -59,6 +60,11 @@ class SqliteTransaction:
         seq = int(self._db.execute(sql("event_number"), (user,)).fetchone()[0])
         self._db.execute(sql("event_append"), (user, seq, iso(self._now), event.type, encode_event(event)))
         return seq
+
+    @property
+    def accounts(self) -> SqliteAccounts:
+        """Users and their workspaces."""
+        return SqliteAccounts(self._db, self._now, self._rules, booked=self._booked)
 
     @property
     def shelves(self) -> SqliteShelves:

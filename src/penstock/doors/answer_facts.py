@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.answer.citations import citation_of
-from penstock.doors.cli.answer_shapes import (
+from penstock.doors.answer_shapes import (
     Answered,
     CitationFacts,
     ClaimFacts,

@@ -1,0 +1,1 @@
+"""The HTTP door: requests in, documents and problem documents out."""

@@ -1,0 +1,124 @@
+"""The application: routes, and how whatever goes wrong in them is told."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from penstock import __version__
+from penstock.doors.http.guards import Guard
+from penstock.doors.http.house import House
+from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
+from penstock.doors.http.routes import conversations, me, questions, workspaces
+from penstock.doors.http.shapes import Problem
+from penstock.model.errors import Fault
+
+log = logging.getLogger("penstock.http")
+BODY_BYTES_MAX = 2 * 1024 * 1024
+STREAMED = ("/documents",)
+"""Ends of paths whose bodies are files, bounded by their routes."""
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"description": words, "content": {"application/problem+json": {}}, "model": Problem}
+    for status, words in {
+        400: "The request cannot be read.",
+        401: "There is no token, or none we accept.",
+        403: "The machine, name or page that asks may not.",
+        404: "There is no such thing, or it is another's.",
+        408: "The body took too long.",
+        409: "It cannot be done as things stand.",
+        413: "The body is too large.",
+        422: "Something in the request is wrong; `errors` names the fields.",
+        429: "Too much at once; `Retry-After` says when to come again.",
+        500: "Something failed on our side.",
+        503: "Something we need is away; `Retry-After` says when to come again.",
+    }.items()
+}
+ABOUT = """
+Documents in, answers out. Every error is a problem document with a stable `code`; every id of another user
+answers like one that never was.
+"""
+
+
+def make_app(house: House, *others: APIRouter) -> FastAPI:
+    """The application over an open house; `others` are routes outside `/api`, such as the live ones."""
+    app = FastAPI(
+        title="Penstock",
+        version=__version__,
+        description=ABOUT,
+        docs_url="/api/docs",
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        responses=PROBLEMS,
+        redirect_slashes=False,
+        separate_input_output_schemas=False,
+        middleware=_middleware(house),
+    )
+    app.state.house = house
+    api = APIRouter(prefix="/api")
+    for routes in (me, workspaces, questions, conversations):
+        api.include_router(routes.router)
+    app.include_router(api)
+    for router in others:
+        app.include_router(router)
+    app.add_exception_handler(Fault, _told)  # type: ignore[arg-type]  # it is only given faults
+    app.add_exception_handler(RequestValidationError, _misshapen)  # type: ignore[arg-type]
+    app.add_exception_handler(HTTPException, _unrouted)  # type: ignore[arg-type]
+    app.add_exception_handler(Exception, _unforeseen)
+    return app
+
+
+def _middleware(house: House) -> list[Middleware]:
+    layers = [Middleware(Guard, body_max=BODY_BYTES_MAX, streamed=STREAMED)]
+    origins = house.settings.auth.allowed_origins if house.settings.auth.mode != "local" else ()
+    if origins:
+        layers.insert(
+            0,
+            Middleware(
+                CORSMiddleware,
+                allow_origins=list(origins),
+                allow_methods=["GET", "POST", "PATCH", "DELETE"],
+                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Prefer"],
+                expose_headers=["ETag", "Location", "Retry-After"],
+            ),
+        )
+    return layers
+
+
+async def _told(_: Request, fault: Fault) -> Response:
+    reply = problem_of(fault)
+    if reply.status_code == 500:
+        log.error("a request failed: %s %s", fault.code, fault.message, exc_info=fault)
+    return reply
+
+
+async def _misshapen(_: Request, error: RequestValidationError) -> Response:
+    """Names each field and what is wrong with it, and never repeats what was sent."""
+    errors = [
+        {"field": ".".join(str(part) for part in each["loc"]), "message": str(each["msg"])}
+        for each in error.errors()[:20]
+    ]
+    told = "; ".join(f"{each['field']}: {each['message']}" for each in errors[:3])
+    return problem(422, "ERR_REQUEST_INVALID", told or "the request cannot be read", errors=errors)
+
+
+async def _unrouted(_: Request, error: HTTPException) -> Response:
+    codes = {404: "ERR_ROUTE_UNKNOWN", 405: "ERR_METHOD_UNKNOWN"}
+    code = codes.get(error.status_code, "ERR_REQUEST_INVALID")
+    return problem(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _unforeseen(_: Request, error: Exception) -> Response:
+    log.error("a request failed: %s", type(error).__name__, exc_info=error)
+    return problem(500, "ERR_UNEXPECTED", UNFORESEEN)
+
+
+__all__ = ["ASGIApp", "make_app"]

@@ -1,0 +1,1 @@
+"""Routes, one module for each thing they are about."""

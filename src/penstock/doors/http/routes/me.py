@@ -1,0 +1,28 @@
+"""Who asks, and tickets for places where a token could be written down."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, status
+
+from penstock.doors.http.house import Asker, In
+from penstock.doors.http.shapes import Me, TicketSaid, instant
+
+router = APIRouter(tags=["me"])
+
+
+@router.get("/me")
+async def me(asker: Asker) -> Me:
+    """Who the server takes you for."""
+    return Me(
+        user_id=asker.user,
+        role=asker.role,
+        proof=asker.proof.value,
+        expires_at=None if asker.expires_at is None else instant(asker.expires_at),
+    )
+
+
+@router.post("/tickets", status_code=status.HTTP_201_CREATED)
+async def ticket(asker: Asker, house: In) -> TicketSaid:
+    """A ticket that opens a WebSocket in place of a token, once and soon."""
+    issued = await house.entry.issue(asker)
+    return TicketSaid(ticket=issued, expires_in=house.settings.auth.ticket_ttl)

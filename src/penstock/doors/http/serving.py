@@ -1,0 +1,152 @@
+"""Serving: a socket, the application behind it, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from penstock.answer.showing import nobody
+from penstock.doors.entry import Entry
+from penstock.doors.http.app import make_app
+from penstock.doors.http.house import House
+from penstock.doors.http.rates import Rates
+from penstock.model.errors import Refused
+from penstock.settings import Settings
+from penstock.wiring.serving import open_house
+from penstock.wiring.sign_in import threshold_of
+
+log = logging.getLogger("penstock.http")
+HEAD_BYTES_MAX = 64 * 1024
+HEAD_SECONDS = 15.0
+"""How long a connection may take to say what it wants."""
+IDLE_SECONDS = 15
+CONNECTIONS_MAX = 5_000
+GRACE_SECONDS = 10
+
+
+class PromptProtocol(H11Protocol):
+    """HTTP/1.1 that does not wait for ever for the head of the first request."""
+
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A connection that says nothing is closed."""
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing to wait for any more."""
+        self._be_patient()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        """Once a request is there, its own bounds count."""
+        super().handle_events()
+        if self.cycle is not None:
+            self._be_patient()
+
+    def _be_patient(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _give_up(self) -> None:
+        transport: asyncio.Transport = self.transport
+        if self._patience is not None:
+            transport.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its own handlers of signals: whoever starts us tells us when to end."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say when requests are answered."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self):  # type: ignore[no-untyped-def]
+        """Leave signals alone."""
+        yield
+
+
+async def serve(settings: Settings, listening: socket.socket, ready: Callable[[int], None]) -> None:
+    """Answer requests on a bound socket until cancelled; `ready` hears the port once they are answered."""
+    port = listening.getsockname()[1]
+    async with open_house(settings) as opened:
+        entry = Entry(opened.store, opened.tokens, opened.store.tickets, threshold_of(settings))
+        entry.port = port
+        house = House(
+            settings=settings,
+            store=opened.store,
+            entry=entry,
+            blobs=opened.blobs,
+            chat=opened.chat,
+            answers=opened.answers,
+            rates=Rates(opened.store.clock, settings.http.requests_per_minute),
+            show=lambda _: nobody,
+        )
+        server = _Server(config_of(make_app(house)), lambda: ready(port))
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            await asyncio.shield(serving)
+        finally:
+            server.should_exit = True
+            await serving
+
+
+def config_of(app: object) -> uvicorn.Config:
+    """How the server runs: bounded, quiet, and with WebSockets that do not compress."""
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type]  # an ASGI application
+        http=PromptProtocol,
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        ws_max_size=16 * 1024,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        limit_concurrency=CONNECTIONS_MAX,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        h11_max_incomplete_event_size=HEAD_BYTES_MAX,
+    )
+
+
+@asynccontextmanager
+async def bound(settings: Settings) -> AsyncIterator[socket.socket]:
+    """The socket the settings name; Refused, with what to do, where it cannot be had."""
+    host, port = settings.http.host, settings.http.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(2048)
+    except OSError as error:
+        listening.close()
+        raise Refused(
+            f"{host}:{port} cannot be listened on ({error.strerror}); choose another http.port",
+            code="ERR_CONFIGURATION",
+        ) from error
+    try:
+        yield listening
+    finally:
+        listening.close()

@@ -1,0 +1,121 @@
+"""Users and workspaces, on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from penstock.engines.sqlite import submitting
+from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.outbox import accept
+from penstock.engines.sqlite.records import collection_of
+from penstock.engines.sqlite.shelves import SqliteShelves
+from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.times import iso, seconds
+from penstock.model.accounts import FIRST_WORKSPACE, WORKSPACES_MAX, Workspace, tenant_of, workspace_name_of
+from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
+from penstock.model.conversations import ConversationId
+from penstock.model.errors import Exhausted, Refused
+from penstock.model.ids import new_job_id
+from penstock.model.jobs import NewJob, Operation
+from penstock.model.payloads import DeleteTenant
+from penstock.model.rules import Rules
+
+ALL = "all"
+"""The collection a tenant's deletion names; it concerns every one."""
+
+
+class SqliteAccounts:
+    """The verbs inside a transaction."""
+
+    def __init__(self, db: sqlite3.Connection, now: float, rules: Rules, *, booked: bool) -> None:
+        self._db = db
+        self._now = now
+        self._rules = rules
+        self._booked = booked
+
+    def sign_in(self, user: str) -> None:
+        """Know this user (A1)."""
+        if self._db.execute(sql("user_add"), {"user": user, "now": iso(self._now)}).rowcount:
+            self._add(user, FIRST_WORKSPACE)
+
+    def open(self, user: str, name: str) -> Workspace:
+        """A new workspace (A2, A4)."""
+        kept = workspace_name_of(name)
+        if self._db.execute(sql("workspace_count"), (user,)).fetchone()[0] >= WORKSPACES_MAX:
+            raise Exhausted(
+                f"there are {WORKSPACES_MAX} workspaces already, which is the limit",
+                code="ERR_QUOTA_WORKSPACES",
+            )
+        return self._known(user, self._add(user, kept))
+
+    def rename(self, user: str, workspace: WorkspaceId, name: str) -> Workspace:
+        """Another name (A3)."""
+        where = {"workspace": workspace, "user": user, "name": workspace_name_of(name)}
+        self._db.execute(sql("workspace_rename"), where)
+        return self._known(user, workspace)
+
+    def remove(self, user: str, workspace: WorkspaceId) -> bool:
+        """Take it out of sight (A5); the deletion of its tenant follows as a job."""
+        if workspace == LOCAL_WORKSPACE:
+            raise Refused("the local workspace cannot be removed", code="ERR_WORKSPACE_LOCAL")
+        where = {"workspace": workspace, "user": user, "now": iso(self._now)}
+        if not self._db.execute(sql("workspace_remove"), where).rowcount:
+            return False
+        self._db.execute(sql("conversation_remove_all"), (workspace,))
+        shelves = SqliteShelves(self._db, self._now)
+        for row in self._db.execute(sql("collection_list"), (workspace,)).fetchall():
+            shelves.remove(collection_of(row).id)
+        tenant = tenant_of(workspace)
+        job = NewJob(
+            tenant=tenant,
+            collection=ALL,
+            payload=DeleteTenant(tenant_id_to_delete=tenant),
+            op=Operation.DELETE,
+        )
+        accept(self._db, submitting.entries_of([job], self._rules), self._now, None, booked=self._booked)
+        return True
+
+    def _add(self, user: str, name: str) -> WorkspaceId:
+        workspace = WorkspaceId(new_job_id(self._now))
+        where = {"workspace": workspace, "user": user, "name": name, "now": iso(self._now)}
+        self._db.execute(sql("workspace_add"), where)
+        self._db.execute(sql("tenant_join"), (tenant_of(workspace), workspace, iso(self._now)))
+        return workspace
+
+    def _known(self, user: str, workspace: WorkspaceId) -> Workspace:
+        found = _find(self._db, user, workspace)
+        if found is None:
+            raise Refused("there is no such workspace", code="ERR_WORKSPACE_UNKNOWN")
+        return found
+
+
+class SqliteRegister:
+    """Looks beside the writer."""
+
+    def __init__(self, store: Access) -> None:
+        self._store = store
+
+    async def workspaces(self, user: str) -> list[Workspace]:
+        """All of a user, oldest first."""
+        rows = await self._store.look(lambda db: db.execute(sql("workspace_list"), (user,)).fetchall())
+        return [_workspace_of(row) for row in rows]
+
+    async def workspace(self, user: str, workspace: WorkspaceId) -> Workspace | None:
+        """One by id (A3)."""
+        return await self._store.look(lambda db: _find(db, user, workspace))
+
+    async def talked_in(self, user: str, conversation: ConversationId) -> Workspace | None:
+        """The user's workspace that holds a conversation (A3)."""
+        where = {"conversation": conversation, "user": user}
+        row = await self._store.look(lambda db: db.execute(sql("workspace_talked_in"), where).fetchone())
+        return None if row is None else _workspace_of(row)
+
+
+def _find(db: sqlite3.Connection, user: str, workspace: WorkspaceId) -> Workspace | None:
+    row = db.execute(sql("workspace_find"), {"workspace": workspace, "user": user}).fetchone()
+    return None if row is None else _workspace_of(row)
+
+
+def _workspace_of(row: Any) -> Workspace:
+    return Workspace(id=WorkspaceId(row[0]), owner=row[1], name=row[2], created_at=seconds(row[3]))

@@ -1,0 +1,46 @@
+"""From settings to a house that answers requests: one store, one set of models, one chat."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from penstock.answer.answers import Answers
+from penstock.answer.chat import Chat
+from penstock.engines.disk.blobs import DiskBlobs
+from penstock.model.catalogue import WorkspaceId
+from penstock.ports.blobs import Blobs
+from penstock.ports.tokens import Tokens
+from penstock.settings import Settings
+from penstock.wiring.answers import keep_chat, open_every_answers
+from penstock.wiring.collections import declare_all
+from penstock.wiring.models import open_answerer
+from penstock.wiring.sign_in import open_tokens
+from penstock.wiring.store import Store, open_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """What a serving process has open."""
+
+    store: Store
+    tokens: Tokens | None
+    blobs: Blobs
+    chat: Chat
+    answers: Callable[[WorkspaceId], Answers]
+
+
+@asynccontextmanager
+async def open_house(settings: Settings) -> AsyncIterator[Open]:
+    """Everything the doors need; at the end every answer has ended."""
+    async with (
+        open_store(settings, patient=True) as store,
+        open_tokens(settings, store.clock) as tokens,
+        open_answerer(settings) as answerer,
+        open_every_answers(settings, store, answerer) as answers,
+        keep_chat(store, answers, answerer) as chat,
+    ):
+        await declare_all(store, settings)
+        blobs = DiskBlobs(settings.data / "blobs")
+        yield Open(store=store, tokens=tokens, blobs=blobs, chat=chat, answers=answers)
