@@ -78,7 +78,7 @@ class Program:
             for name, value in os.environ.items()
             if not name.startswith("PENSTOCK_") and name not in ("COLUMNS", "LINES")
         }
-        return {**kept, "PENSTOCK_DATA": str(self.data), **(chosen or {})}
+        return {**kept, "PENSTOCK_DATA": str(self.data), "PENSTOCK_HTTP_PORT": "0", **(chosen or {})}
 
     def __call__(
         self, *words: str | Path, stdin: str | bytes = b"", env: Mapping[str, str] | None = None

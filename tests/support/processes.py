@@ -193,6 +193,7 @@ class Plant:
     def _mine(self) -> dict[str, str]:
         return {
             "PENSTOCK_DATA": str(self.data),
+            "PENSTOCK_HTTP_PORT": "0",
             MARKS: str(self.marks_file),
             **self._chosen,
         }

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 
@@ -50,7 +50,17 @@ class Orders:
     """The descriptor of the board the child counts on."""
 
 
-def run_supervisor(settings: Settings, *, handlers: str | None = None, produces: bool = False) -> int:
+Beside = Callable[[], AbstractAsyncContextManager[None]]
+"""Something a door lets run as long as the workers do."""
+
+
+def run_supervisor(
+    settings: Settings,
+    *,
+    handlers: str | None = None,
+    produces: bool = False,
+    beside: Beside = contextlib.nullcontext,
+) -> int:
     """Run worker processes until SIGTERM or SIGINT; `handlers` is `module:name` of a Handlers value.
 
     With `produces` the producer's folder, if there is one, is looked over beside them.
@@ -58,10 +68,10 @@ def run_supervisor(settings: Settings, *, handlers: str | None = None, produces:
     if handlers is not None:
         handlers_named(handlers)  # a mistake should be told here, once, not by every child
     check_tracing(settings)
-    return asyncio.run(_supervise(settings, handlers, produces))
+    return asyncio.run(_supervise(settings, handlers, produces, beside))
 
 
-async def _supervise(settings: Settings, handlers: str | None, produces: bool) -> int:
+async def _supervise(settings: Settings, handlers: str | None, produces: bool, beside: Beside) -> int:
     supervisor: Supervisor | None = None
 
     def workers() -> list[WorkerId]:
@@ -88,6 +98,7 @@ async def _supervise(settings: Settings, handlers: str | None, produces: bool) -
         )
         _on_signals(supervisor.stop)
         async with (
+            beside(),
             _watching(settings, store, wanted=handlers is None),
             _producing(settings, store, wanted=produces and settings.producer.scan_dir is not None),
         ):

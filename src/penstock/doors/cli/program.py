@@ -25,6 +25,7 @@ COMMANDS = {
     "admin": "penstock.doors.cli.admin",
     "worker": "penstock.doors.cli.worker",
     "run": "penstock.doors.cli.run",
+    "serve": "penstock.doors.cli.serve",
     "doctor": "penstock.doors.cli.doctor",
     "fsck": "penstock.doors.cli.fsck",
     "migrate": "penstock.doors.cli.migrate",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from penstock.doors.cli.given import Given
-from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.grammar import Option, verb
 from penstock.doors.cli.output import talk
 from penstock.doors.cli.values import text
 from penstock.doors.cli.worker import supervise
@@ -28,15 +28,18 @@ if TYPE_CHECKING:
     help="What to run.",
 )
 @click.option(
+    "--port", cls=Option, metavar="N", variable="PENSTOCK_HTTP_PORT", help="The port the API listens on."
+)
+@click.option(
     "--sample",
     type=text,
     metavar="FOLDER",
     help="Where there is no collection yet, make one of this folder, named after it.",
 )
 @click.pass_obj
-def command(given: Given, role: str, sample: str | None) -> int:
+def command(given: Given, role: str, port: str | None, sample: str | None) -> int:
     """Run a role of the system until told to stop."""
-    settings = given.settings()
+    settings = given.settings({"http.port": port})
     if role == "producer":
         return produce(settings)
     if sample is not None:
@@ -45,7 +48,7 @@ def command(given: Given, role: str, sample: str | None) -> int:
         made = asyncio.run(take_sample(settings, Path(sample).absolute()))
         if made is not None:
             talk(f"{sample} is being ingested as the collection {made}")
-    return supervise(settings, produces=role == "all")
+    return supervise(settings, produces=role == "all", serves=role == "all")
 
 
 def produce(settings: Settings) -> int:

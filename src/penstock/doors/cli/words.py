@@ -12,9 +12,11 @@ from enum import StrEnum
 
 from penstock.model.jobs import Job
 from penstock.model.payloads import ItemType
+from penstock.model.provenance import provenance_of
 from penstock.model.rules import SUSPECT_AFTER
 from penstock.model.standing import Pause, PauseScope
 from penstock.model.states import State
+from penstock.model.uploads import uploaded_blob
 
 
 class Shown(StrEnum):
@@ -106,10 +108,20 @@ def about(job: Job) -> str:
         case ItemType.RENAME:
             given = _payload(job)
             return f"{given.get('old_path', '')} → {given.get('new_path', '')}"
+        case ItemType.FILE if (name := _upload(job)) is not None:
+            return name
         case ItemType.DELETE_TENANT:
             return f"tenant {job.tenant}"
         case _:
             return job.subject.removeprefix(prefix)
+
+
+def _upload(job: Job) -> str | None:
+    """What an upload is called; its path names bytes, which says nothing to people."""
+    path = _payload(job).get("file_path")
+    if not isinstance(path, str) or uploaded_blob(path) is None:
+        return None
+    return provenance_of(job.metadata_json).filename or path
 
 
 def _payload(job: Job) -> dict[str, object]:

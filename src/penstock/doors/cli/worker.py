@@ -49,8 +49,10 @@ def command(given: Given, count: str | None, concurrency: str | None, handlers: 
     return supervise(given.settings(flags), handlers)
 
 
-def supervise(settings: Settings, handlers: str | None = None, *, produces: bool = False) -> int:
-    """Run the worker processes the settings ask for, the producer too if wanted; the code to end with."""
+def supervise(
+    settings: Settings, handlers: str | None = None, *, produces: bool = False, serves: bool = False
+) -> int:
+    """Run the worker processes the settings ask for, with producer and API if wanted; the exit code."""
     from penstock.wiring.workers import run_supervisor
 
     set_up_logging(settings.observability.log_level, strict=settings.profile != "production")
@@ -64,7 +66,28 @@ def supervise(settings: Settings, handlers: str | None = None, *, produces: bool
         talk(f"  {called} ingest submit{where} --rag NAME --path FILE_OR_FOLDER --wait")
         talk(f"  {called} collection list{where}")
     talk(f"  {called} queue status{where} --watch")
-    return run_supervisor(settings, handlers=handlers, produces=produces)
+    if not serves:
+        return run_supervisor(settings, handlers=handlers, produces=produces)
+    from penstock.doors.http.beside import serving_beside
+
+    return run_supervisor(
+        settings,
+        handlers=handlers,
+        produces=produces,
+        beside=lambda: serving_beside(settings, lambda address: tell_address(settings, address)),
+    )
+
+
+def tell_address(settings: Settings, address: str) -> None:
+    """Where the API is, who may ask, and an example to paste."""
+    talk(f"the API answers at {address}/api, described by {address}/api/openapi.json")
+    if settings.auth.mode == "local":
+        talk("  it asks for no token: only this machine is answered")
+        shown = ""
+    else:
+        shown = " -H 'Authorization: Bearer TOKEN'"
+    question = '{"question": "what happens to a job when its worker dies?"}'
+    talk(f"  curl{shown} {address}/api/query --json '{question}'")
 
 
 def _called() -> str:

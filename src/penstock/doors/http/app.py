@@ -54,7 +54,7 @@ def make_app(house: House, *others: APIRouter) -> FastAPI:
         title="Penstock",
         version=__version__,
         description=ABOUT,
-        docs_url="/api/docs",
+        docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
         responses=PROBLEMS,

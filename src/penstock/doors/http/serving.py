@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -17,7 +16,6 @@ from penstock.doors.entry import Entry
 from penstock.doors.http.app import make_app
 from penstock.doors.http.house import House
 from penstock.doors.http.rates import Rates
-from penstock.model.errors import Refused
 from penstock.settings import Settings
 from penstock.wiring.serving import open_house
 from penstock.wiring.sign_in import threshold_of
@@ -128,25 +126,3 @@ def config_of(app: object) -> uvicorn.Config:
         timeout_graceful_shutdown=GRACE_SECONDS,
         h11_max_incomplete_event_size=HEAD_BYTES_MAX,
     )
-
-
-@asynccontextmanager
-async def bound(settings: Settings) -> AsyncIterator[socket.socket]:
-    """The socket the settings name; Refused, with what to do, where it cannot be had."""
-    host, port = settings.http.host, settings.http.port
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(2048)
-    except OSError as error:
-        listening.close()
-        raise Refused(
-            f"{host}:{port} cannot be listened on ({error.strerror}); choose another http.port",
-            code="ERR_CONFIGURATION",
-        ) from error
-    try:
-        yield listening
-    finally:
-        listening.close()

@@ -1,0 +1,123 @@
+"""A serving process kept beside whatever else this one does: started again when it dies, ended with us."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import pickle
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from penstock.doors.http.listening import bound
+from penstock.doors.http.orders import ServingOrders
+from penstock.settings import Settings
+
+log = logging.getLogger("penstock.http")
+PAUSE_FIRST, PAUSE_MAX = 0.5, 10.0
+GRACE_SECONDS = 20.0
+"""How long a serving process may take to end before it is killed."""
+
+
+@asynccontextmanager
+async def serving_beside(settings: Settings, told: Callable[[str], None]) -> AsyncIterator[None]:
+    """Requests are answered meanwhile; `told` hears the address once they are."""
+    with bound(settings) as listening:
+        keeping = asyncio.create_task(keep_serving(settings, listening, told))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await keeping
+
+
+async def keep_serving(settings: Settings, listening: socket.socket, told: Callable[[str], None]) -> None:
+    """Until cancelled."""
+    pause = PAUSE_FIRST
+    while True:
+        code = await _serve_once(settings, listening, told)
+        log.error("the serving process ended with code %s; another is started", code)
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, PAUSE_MAX)
+
+
+async def _serve_once(settings: Settings, listening: socket.socket, told: Callable[[str], None]) -> int:
+    reading, writing = os.pipe()
+    orders = ServingOrders(settings=settings, listening=listening.fileno(), ready=writing)
+    try:
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "penstock.doors.http.child",
+            stdin=asyncio.subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches the parent alone, which tells its children
+            pass_fds=(listening.fileno(), writing),
+        )
+    finally:
+        os.close(writing)
+    heard = asyncio.create_task(_hear(reading, lambda: told(address_of(settings, listening))))
+    try:
+        if child.stdin is not None:
+            with contextlib.suppress(ConnectionError):  # it died at once; wait() will tell
+                child.stdin.write(pickle.dumps(orders))
+                await child.stdin.drain()
+        return await child.wait()
+    finally:
+        heard.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await heard
+        await _end(child)
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    if child.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        child.send_signal(signal.SIGTERM)
+    try:
+        async with asyncio.timeout(GRACE_SECONDS):
+            await child.wait()
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            child.kill()
+        await child.wait()
+
+
+async def _hear(reading: int, ready: Callable[[], None]) -> None:
+    """Wait for the byte that says requests are answered; an end without one says they never were."""
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Future[bytes] = loop.create_future()
+
+    def read() -> None:
+        loop.remove_reader(reading)
+        if not heard.done():
+            heard.set_result(os.read(reading, 1))
+
+    loop.add_reader(reading, read)
+    try:
+        if await heard:
+            ready()
+    finally:
+        loop.remove_reader(reading)
+        os.close(reading)
+
+
+def address_of(settings: Settings, listening: socket.socket) -> str:
+    """Where the program is reached, as a browser takes it."""
+    host, port = settings.http.host, listening.getsockname()[1]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+async def until_told(settings: Settings, listening: socket.socket, told: Callable[[str], None]) -> None:
+    """Keep serving until SIGTERM or SIGINT."""
+    loop = asyncio.get_running_loop()
+    keeping = asyncio.create_task(keep_serving(settings, listening, told))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, keeping.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await keeping

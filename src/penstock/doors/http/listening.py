@@ -1,0 +1,38 @@
+"""The socket requests come in by."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from penstock.model.errors import Refused
+from penstock.settings import Settings
+
+WAITING_MAX = 2048
+
+
+@contextmanager
+def bound(settings: Settings) -> Iterator[socket.socket]:
+    """The socket the settings name; Refused, with what to do, where it cannot be had."""
+    host, port = settings.http.host, settings.http.port
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind)
+    except OSError as error:
+        raise _unusable(host, port, error) from error
+    with listening:
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(WAITING_MAX)
+        except OSError as error:
+            raise _unusable(host, port, error) from error
+        yield listening
+
+
+def _unusable(host: str, port: int, error: OSError) -> Refused:
+    return Refused(
+        f"{host}:{port} cannot be listened on ({error.strerror}); choose another with --port or http.port",
+        code="ERR_CONFIGURATION",
+    )

@@ -1,0 +1,82 @@
+"""What is sent: an envelope around a payload, written once for all who get it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import msgspec
+
+from penstock.model.conversations import MessageDelta
+from penstock.model.events import LoggedEvent
+from penstock.model.feed import JobProgress, Snapshot
+
+READY = "ready"
+RESYNC = "resync"
+_json = msgspec.json.Encoder()
+
+Passing = JobProgress | MessageDelta
+"""What is told while it happens, without a number, and never again."""
+
+
+class Reason(StrEnum):
+    """Why what was missed is not replayed."""
+
+    FORGOTTEN = "forgotten"
+    """The log no longer keeps all of it."""
+    TOO_MANY = "too_many"
+    FUTURE = "future"
+    """The number asked for was never given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A message as text; `seq` is where a reader stands once he has it."""
+
+    text: str
+    seq: int | None = None
+
+
+def frame_of(event: LoggedEvent) -> Frame:
+    """An event; its payload is put in as it was committed."""
+    at = datetime.fromtimestamp(event.ts, UTC).isoformat(timespec="microseconds")[:-6]
+    return Frame(
+        f'{{"type":{_text(event.type)},"payload":{event.payload_json},"seq":{event.seq},"ts":"{at}Z"}}',
+        event.seq,
+    )
+
+
+def passing_frame(value: Passing) -> Frame:
+    """Something that passes."""
+    return Frame(_enveloped(value.type, value))
+
+
+def ready_frame(seq: int) -> Frame:
+    """From here on everything is told as it happens; `seq` is the last event before."""
+    return Frame(_enveloped(READY, {"seq": seq}), seq)
+
+
+def resync_frame(reason: Reason, snapshot: Snapshot) -> Frame:
+    """What was missed is not told one by one; this is where things stand."""
+    payload = {
+        "reason": reason.value,
+        "seq": snapshot.seq,
+        "documents": snapshot.documents,
+        "documents_left_out": snapshot.documents_left_out,
+        "answers": snapshot.answers,
+    }
+    return Frame(_enveloped(RESYNC, payload), snapshot.seq)
+
+
+def word_frame(kind: str, **facts: object) -> Frame:
+    """A word about the connection itself."""
+    return Frame(_enveloped(kind, facts))
+
+
+def _enveloped(kind: str, payload: object) -> str:
+    return f'{{"type":{_text(kind)},"payload":{_json.encode(payload).decode()}}}'
+
+
+def _text(text: str) -> str:
+    return _json.encode(text).decode()

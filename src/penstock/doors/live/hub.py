@@ -1,0 +1,290 @@
+"""The hub: everybody who listens in this process, and the one reader of the log for all of them.
+
+A listener starts from the log: it reads page after page at its own pace, and goes live when it has all the
+reader has given to others. The reader keeps one position a user, set before a listener's last page is read
+and moved in the same step in which events are given out; so between log and live nothing is left out, and
+what a listener has already is recognised by its number. Whoever falls behind goes back to the log.
+
+Not taken: telling the hub of events as they are written. Only commits count, most are made in other
+processes, and a hub that hears of some of them twice would have to tell them apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+from penstock.doors.live.frames import (
+    Frame,
+    Passing,
+    Reason,
+    frame_of,
+    passing_frame,
+    ready_frame,
+    resync_frame,
+)
+from penstock.doors.live.listener import Ending, Listener
+from penstock.model.conversations import MessageDelta
+from penstock.model.errors import Exhausted, Fault, Unavailable
+from penstock.model.feed import AnswerSoFar, Page
+from penstock.ports.clock import Clock
+from penstock.ports.feed import Feed
+
+log = logging.getLogger("penstock.live")
+EXPIRED = Ending(4401, "ERR_TOKEN_EXPIRED")
+SLOW = Ending(4408, "ERR_READER_SLOW")
+RESTART = Ending(1012, "ERR_RESTARTING")
+PAGE_EVENTS = 200
+WAIT_SECONDS = 1.0
+BREATH_SECONDS = 0.002
+"""Between two looks at the log: commits that come quickly one after another are read together."""
+UNDERWAY_SECONDS = 0.3
+SWEEP_SECONDS = 0.5
+RETRY_SECONDS = 0.25
+SAID_MAX = 1_000
+"""Answers of which it is remembered how much was told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one process holds."""
+
+    per_user: int = 32
+    in_all: int = 4_000
+    replay: int = 10_000
+    """Missed events that are still told one by one."""
+    slow_seconds: float = 10.0
+    """How long the other end may take for what it was sent before it is closed."""
+
+
+class Hub:
+    """Listeners by user; runs on one event loop."""
+
+    def __init__(self, feed: Feed, clock: Clock, limits: Limits | None = None) -> None:
+        self._feed = feed
+        self._clock = clock
+        self._limits = limits or Limits()
+        self._listeners: dict[str, list[Listener]] = {}
+        self._positions: dict[str, int] = {}
+        """The last event given out, for each user somebody listens for; those served last stand last."""
+        self._count = 0
+        self._somebody = asyncio.Event()
+        self._news = False
+        """Something was committed since what is underway was last looked at."""
+        self._told: dict[str, Passing] = {}
+        self._said: OrderedDict[str, int] = OrderedDict()
+        self._draining = False
+
+    @property
+    def count(self) -> int:
+        """How many listen."""
+        return self._count
+
+    @contextmanager
+    def listening(
+        self, user: str, since: int | None = None, *, expires_at: float | None = None
+    ) -> Iterator[Listener]:
+        """A place among those who listen; Exhausted where there is none, Unavailable at the end of the day."""
+        if self._draining:
+            raise Unavailable("the server is about to restart", code="ERR_RESTARTING")
+        beside = len(self._listeners.get(user, ()))
+        if self._count >= self._limits.in_all or beside >= self._limits.per_user:
+            raise Exhausted("too many connections are open", code="ERR_CONNECTIONS")
+        listener = Listener(user, since, expires_at, self._read_on)
+        self._listeners.setdefault(user, []).append(listener)
+        self._count += 1
+        self._somebody.set()
+        try:
+            yield listener
+        finally:
+            self._leave(listener)
+
+    def shower(self, user: str) -> Callable[[MessageDelta], Awaitable[None]]:
+        """Where the words of an answer are shown while this process writes it."""
+
+        async def show(delta: MessageDelta) -> None:
+            self._note_said(delta.message_id, delta.start + len(delta.text))
+            self._show(user, delta)
+
+        return show
+
+    def drain(self) -> None:
+        """Close everybody, so that they come again elsewhere or later; nobody joins any more."""
+        self._draining = True
+        for listener in self._everybody():
+            listener.end(RESTART)
+
+    async def run(self) -> None:
+        """Read the log for all, tell what is underway, and close whom it is time to close."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._again(self._follow))
+            group.create_task(self._again(self._look_underway))
+            group.create_task(self._again(self._sweep))
+
+    async def _again(self, step: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await self._somebody.wait()
+            try:
+                await step()
+            except Fault as fault:
+                log.warning("events wait: %s", fault.message)
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _follow(self) -> None:
+        if await self._feed.changes(WAIT_SECONDS):
+            self._news = True
+            while await self._give_out():
+                pass
+            await asyncio.sleep(BREATH_SECONDS)
+
+    async def _give_out(self) -> bool:
+        """Read one page for each who has news; whether there may be more."""
+        pages = await self._feed.pages(self._positions.copy(), limit=PAGE_EVENTS)
+        for page in pages:
+            self._deliver(page)
+        return any(self._positions.get(page.user, page.last) < page.last for page in pages)
+
+    def _deliver(self, page: Page) -> None:
+        position = self._positions.pop(page.user, None)
+        if position is None:  # everybody has left meanwhile
+            return
+        listeners = self._listeners[page.user]
+        if not page.follows(position):
+            self._positions[page.user] = page.last
+            for listener in listeners:
+                if listener.live:
+                    listener.fall_behind()
+            return
+        self._positions[page.user] = page.events[-1].seq
+        for event in page.events:
+            frame = frame_of(event)
+            for listener in listeners:
+                listener.put(frame, event.seq)
+
+    async def _read_on(self, listener: Listener) -> list[Frame]:
+        """The next page of the log for one listener; it is live once there is nothing left to read."""
+        user = listener.user
+        if listener.since is None:
+            bounds = await self._feed.bounds([user])
+            listener.since = listener.seq = listener.taken = bounds[user].last
+        elif listener.since > listener.seq:
+            listener.seq = listener.taken = listener.since
+        watched = user in self._positions
+        page = await self._page(listener)
+        if isinstance(page, Reason):
+            snapshot = await self._feed.snapshot(user)
+            frames = [resync_frame(page, snapshot)]
+            listener.since, listener.seq, last = 0, snapshot.seq, snapshot.seq
+        else:
+            frames = [frame_of(event) for event in page.events]
+            listener.seq, last = (page.events[-1].seq if page.events else listener.seq), page.last
+        listener.taken = listener.seq
+        if listener.has_ended:
+            return []
+        position = self._positions.setdefault(user, last)
+        # A position that was set only now may miss a commit between the look and this step: look once more.
+        if watched and listener.seq >= max(position, last):
+            listener.live = True
+            frames.append(ready_frame(listener.seq))
+        return frames
+
+    async def _page(self, listener: Listener) -> Page | Reason:
+        """What follows, or why it is not told."""
+        user, seq = listener.user, listener.seq
+        found = await self._feed.pages({user: seq}, limit=PAGE_EVENTS)
+        page = found[0] if found else Page(user=user, last=seq)
+        if not found and (await self._feed.bounds([user]))[user].last < seq:
+            return Reason.FUTURE
+        if page.last - seq > self._limits.replay:
+            return Reason.TOO_MANY
+        return page if page.follows(seq) else Reason.FORGOTTEN
+
+    async def _look_underway(self) -> None:
+        """What goes on between two events, in whichever process; a few times a second."""
+        await asyncio.sleep(UNDERWAY_SECONDS)
+        if not self._news or not self._positions:
+            return
+        self._news = False
+        told: dict[str, Passing] = {}
+        for each in await self._feed.underway(list(self._positions)):
+            for progress in each.progress:
+                told[progress.job_id] = progress
+                if self._told.get(progress.job_id) != progress:
+                    self._show(each.user, progress)
+            for answer in each.answers:
+                self._say(each.user, answer)
+        self._told = told
+
+    def _say(self, user: str, answer: AnswerSoFar) -> None:
+        """The words of an answer that were not told yet: another process writes it."""
+        said = self._said.get(answer.message_id, 0)
+        if len(answer.content) > said:
+            self._note_said(answer.message_id, len(answer.content))
+            delta = MessageDelta(
+                workspace_id=answer.workspace_id,
+                conversation_id=answer.conversation_id,
+                message_id=answer.message_id,
+                start=said,
+                text=answer.content[said:],
+            )
+            self._show(user, delta)
+
+    def _note_said(self, message: str, length: int) -> None:
+        self._said[message] = max(length, self._said.pop(message, 0))
+        if len(self._said) > SAID_MAX:
+            self._said.popitem(last=False)
+
+    def _show(self, user: str, value: Passing) -> None:
+        listeners = self._listeners.get(user)
+        if listeners:
+            frame = passing_frame(value)
+            for listener in listeners:
+                listener.show(value, frame)
+
+    async def _sweep(self) -> None:
+        """Close those whose proof is over, and those who do not take what they are sent."""
+        await asyncio.sleep(SWEEP_SECONDS)
+        now, steady = self._clock.now(), asyncio.get_running_loop().time()
+        for listener in self._everybody():
+            if listener.expires_at is not None and now >= listener.expires_at:
+                listener.end(EXPIRED)
+            elif listener.busy_since is not None and steady - listener.busy_since > self._limits.slow_seconds:
+                listener.end(SLOW)
+
+    def _everybody(self) -> list[Listener]:
+        return [listener for listeners in self._listeners.values() for listener in listeners]
+
+    def _leave(self, listener: Listener) -> None:
+        listeners = self._listeners[listener.user]
+        listeners.remove(listener)
+        self._count -= 1
+        if not listeners:
+            del self._listeners[listener.user]
+            self._positions.pop(listener.user, None)
+        if not self._count:
+            self._somebody.clear()
+            self._told.clear()
+
+
+@asynccontextmanager
+async def open_hub(feed: Feed, clock: Clock, limits: Limits | None = None) -> AsyncIterator[Hub]:
+    """A hub that reads; at the end everybody was told to come again."""
+    hub = Hub(feed, clock, limits)
+    running = asyncio.create_task(hub.run())
+    running.add_done_callback(_tell)
+    try:
+        yield hub
+    finally:
+        hub.drain()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+def _tell(ended: asyncio.Task[None]) -> None:
+    """A hub that no longer reads is a mistake of ours, and must not look like a quiet day."""
+    if not ended.cancelled() and (error := ended.exception()) is not None:
+        log.critical("events are no longer sent", exc_info=error)

@@ -1,0 +1,196 @@
+"""One connection as the hub sees it: what waits to be sent on it, within bounds.
+
+Events that do not fit are not kept: they are in the log, and are read from there when the other end has taken
+what it has. So a burst closes nobody, and a reader that stands still holds a bounded piece of memory until it
+is closed. What passes gives way to events, and is put together while it waits: of progress the last counts,
+words of an answer that follow one another become one piece.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from penstock.doors.live.frames import Frame, Passing, passing_frame
+from penstock.model.conversations import MessageDelta
+from penstock.model.feed import JobProgress
+
+FRAMES_MAX = 500
+CHARACTERS_MAX = 512 * 1024
+PASSING_MAX = 50
+PASSING_CHARACTERS_MAX = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a connection is closed: a code of the protocol and one of ours."""
+
+    code: int
+    reason: str
+
+
+class Ended(Exception):
+    """There is nothing more to take."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(ending.reason)
+        self.ending = ending
+
+
+class _Waiting:
+    """Something passing that waits to be sent, and can still become more."""
+
+    __slots__ = ("frame", "value")
+
+    def __init__(self, value: Passing, frame: Frame) -> None:
+        self.value = value
+        self.frame: Frame | None = frame
+        """None once it is no longer what everybody gets."""
+
+    def add(self, value: Passing, frame: Frame) -> None:
+        """What comes later about the same; words that do not follow are left out."""
+        match self.value, value:
+            case MessageDelta() as before, MessageDelta() as after:
+                if after.start == before.start + len(before.text) and _fits(before.text, after.text):
+                    self.value, self.frame = replace(before, text=before.text + after.text), None
+            case _:
+                self.value, self.frame = value, frame
+
+    def written(self) -> Frame:
+        return self.frame or passing_frame(self.value)
+
+
+class Listener:
+    """Taken from by one task; put to by the hub."""
+
+    __slots__ = (
+        "_characters",
+        "_ended",
+        "_passing",
+        "_pending",
+        "_read_on",
+        "_sleeper",
+        "busy_since",
+        "expires_at",
+        "live",
+        "seq",
+        "since",
+        "taken",
+        "user",
+    )
+
+    def __init__(
+        self,
+        user: str,
+        since: int | None,
+        expires_at: float | None,
+        read_on: Callable[[Listener], Awaitable[list[Frame]]],
+    ) -> None:
+        """`read_on` gives what comes next in the log while the listener is not live."""
+        self.user = user
+        self.since = since
+        """What it asked for; None is only what comes, and what it was told of once it stands somewhere."""
+        self.expires_at = expires_at
+        self.seq = 0
+        """The last event it has, or has waiting."""
+        self.taken = 0
+        """The last event that was taken."""
+        self.live = False
+        """Whether it is given events as they are committed."""
+        self.busy_since: float | None = None
+        """When it was last given something that is not sent yet; by the loop's clock."""
+        self._read_on = read_on
+        self._pending: deque[Frame | _Waiting] = deque()
+        self._passing: dict[str, _Waiting] = {}
+        self._characters = 0
+        self._sleeper: asyncio.Future[None] | None = None
+        self._ended: Ending | None = None
+
+    async def take(self) -> list[Frame]:
+        """What is to be sent next, at least one frame; Ended once there is nothing more to come."""
+        self.busy_since = None
+        frames: list[Frame] = []
+        while not frames:
+            if self._ended is not None:
+                raise Ended(self._ended)
+            if not self.live:
+                frames = await self._read_on(self)
+            elif self._pending:
+                frames = self._pop()
+            else:
+                await self._news()
+        self.busy_since = asyncio.get_running_loop().time()
+        return frames
+
+    def put(self, frame: Frame, seq: int) -> None:
+        """The next event; one it has already is not given twice."""
+        if not self.live or seq <= self.seq:
+            return
+        if len(self._pending) >= FRAMES_MAX or self._characters + len(frame.text) > CHARACTERS_MAX:
+            self.fall_behind()
+        else:
+            self.seq = seq
+            self._characters += len(frame.text)
+            self._pending.append(frame)
+        self._wake()
+
+    def show(self, value: Passing, frame: Frame) -> None:
+        """Something that passes, told if there is room."""
+        if not self.live:
+            return
+        key = value.job_id if isinstance(value, JobProgress) else value.message_id
+        known = self._passing.get(key)
+        if known is not None:
+            known.add(value, frame)
+        elif len(self._passing) < PASSING_MAX and len(self._pending) < FRAMES_MAX:
+            self._passing[key] = waiting = _Waiting(value, frame)
+            self._pending.append(waiting)
+            self._wake()
+
+    def fall_behind(self) -> None:
+        """Go on from the log with what was not taken."""
+        self.live = False
+        self.seq = self.taken
+        self._clear()
+        self._wake()
+
+    def end(self, ending: Ending) -> None:
+        """Close it; what was told first counts."""
+        if self._ended is None:
+            self._ended = ending
+            self.live = False
+            self._clear()
+            self._wake()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was closed from our side."""
+        return self._ended is not None
+
+    def _pop(self) -> list[Frame]:
+        frames = [each if isinstance(each, Frame) else each.written() for each in self._pending]
+        self.taken = self.seq
+        self._clear()
+        return frames
+
+    def _clear(self) -> None:
+        self._pending.clear()
+        self._passing.clear()
+        self._characters = 0
+
+    async def _news(self) -> None:
+        self._sleeper = asyncio.get_running_loop().create_future()
+        try:
+            await self._sleeper
+        finally:
+            self._sleeper = None
+
+    def _wake(self) -> None:
+        if self._sleeper is not None and not self._sleeper.done():
+            self._sleeper.set_result(None)
+
+
+def _fits(before: str, after: str) -> bool:
+    return len(before) + len(after) <= PASSING_CHARACTERS_MAX
