@@ -37,11 +37,19 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         409: "It cannot be done as things stand.",
         413: "The body is too large.",
         422: "Something in the request is wrong; `errors` names the fields.",
+        431: "The headers are too many or too long.",
         429: "Too much at once; `Retry-After` says when to come again.",
         500: "Something failed on our side.",
         503: "Something we need is away; `Retry-After` says when to come again.",
     }.items()
 }
+UNROUTED = {
+    404: "ERR_ROUTE_UNKNOWN",
+    405: "ERR_METHOD_UNKNOWN",
+    408: "ERR_BODY_SLOW",
+    413: "ERR_BODY_TOO_LARGE",
+}
+"""What the framework itself refuses."""
 ABOUT = """
 Documents in, answers out. Every error is a problem document with a stable `code`; every id of another user
 answers like one that never was.
@@ -107,12 +115,12 @@ async def _misshapen(_: Request, error: RequestValidationError) -> Response:
         for each in error.errors()[:20]
     ]
     told = "; ".join(f"{each['field']}: {each['message']}" for each in errors[:3])
-    return problem(422, "ERR_REQUEST_INVALID", told or "the request cannot be read", errors=errors)
+    status = 400 if any(each["type"] == "json_invalid" for each in error.errors()) else 422
+    return problem(status, "ERR_REQUEST_INVALID", told or "the request cannot be read", errors=errors)
 
 
 async def _unrouted(_: Request, error: HTTPException) -> Response:
-    codes = {404: "ERR_ROUTE_UNKNOWN", 405: "ERR_METHOD_UNKNOWN"}
-    code = codes.get(error.status_code, "ERR_REQUEST_INVALID")
+    code = UNROUTED.get(error.status_code, "ERR_REQUEST_INVALID")
     return problem(error.status_code, code, str(error.detail), headers=error.headers)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
+from fastapi import HTTPException
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,16 +18,14 @@ from penstock.doors.http.problems import problem
 JSON_BODY_SECONDS = 30.0
 PIECE_SECONDS = 30.0
 """How long the next piece of a body may take to come."""
+HEADERS_MAX = 100
+HEAD_BYTES_MAX = 32 * 1024
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-
-
-class _TooMuch(Exception):
-    """The body is larger than it may be."""
 
 
 class Guard:
@@ -42,31 +41,26 @@ class Guard:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         is_streamed = scope["method"] == "POST" and scope["path"].endswith(self._streamed)
-        started = False
 
         async def answer(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        bounded = _Bounded(receive, None if is_streamed else self._body_max)
-        try:
-            await self._app(scope, bounded, answer)
-        except (_TooMuch, TimeoutError) as error:
-            if started or not bounded.failed:
-                raise
-            reply = (
-                problem(413, "ERR_BODY_TOO_LARGE", f"the body has more than {self._body_max:,} bytes")
-                if isinstance(error, _TooMuch)
-                else problem(408, "ERR_BODY_SLOW", "the body took too long to come")
+        if _is_swollen(scope["headers"]):
+            return await problem(431, "ERR_HEAD_TOO_LARGE", "the headers are too many or too long")(
+                scope, receive, answer
             )
-            reply.headers["Connection"] = "close"
-            await reply(scope, receive, answer)
+        await self._app(scope, _Bounded(receive, None if is_streamed else self._body_max), answer)
+
+
+def _is_swollen(headers: list[tuple[bytes, bytes]]) -> bool:
+    return (
+        len(headers) > HEADERS_MAX or sum(len(name) + len(value) for name, value in headers) > HEAD_BYTES_MAX
+    )
 
 
 class _Bounded:
@@ -78,7 +72,6 @@ class _Bounded:
         self._seen = 0
         self._whole = False
         self._deadline = asyncio.get_running_loop().time() + JSON_BODY_SECONDS
-        self.failed = False
 
     async def __call__(self) -> Message:
         if self._whole:  # what comes now is only that the other end is gone
@@ -89,11 +82,14 @@ class _Bounded:
             async with asyncio.timeout(left):
                 message = await self._receive()
         except TimeoutError:
-            self.failed = True
-            raise
+            raise _closing(408, "the body took too long to come") from None
         self._seen += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._most is not None and self._seen > self._most:
-            self.failed = True
-            raise _TooMuch
+            raise _closing(413, f"the body has more than {self._most:,} bytes")
         return message
+
+
+def _closing(status: int, detail: str) -> HTTPException:
+    """The one kind of exception the framework lets through while it reads a body."""
+    return HTTPException(status, detail, headers={"Connection": "close"})

@@ -1,0 +1,292 @@
+"""The API of the running program, asked by a bare HTTP client: what it gives, and what it refuses."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE
+from tests.support.command_line import PATIENCE, Program
+from tests.support.served import Served, serving
+
+pytestmark = pytest.mark.xdist_group("api")
+TEXT = "# Rooms\n\nA lost key costs forty crowns. Bicycles stand behind the house.\n"
+QUESTION = "What does a lost key cost?"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A program with one ingested document, served with its worker."""
+    folder = tmp_path_factory.mktemp("api")
+    (folder / "rooms.md").write_text(TEXT)
+    program = Program(folder)
+    with serving(program, "run", "--role=all") as process:
+        assert program("collection", "create", "papers").code == 0
+        ran = program("ingest", "submit", "--rag", "papers", "--path", folder / "rooms.md", "--wait")
+        assert ran.code == 0, ran.err
+        yield process
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[httpx.Client]:
+    with served.client() as client:
+        yield client
+
+
+def problem(reply: httpx.Response, status: int, code: str) -> dict[str, object]:
+    """The problem document of a reply that must be one."""
+    assert (reply.status_code, reply.headers["content-type"]) == (status, "application/problem+json"), (
+        reply.text
+    )
+    said: dict[str, object] = reply.json()
+    assert (said["status"], said["code"]) == (status, code)
+    assert said["type"] == f"urn:penstock:problem:{code}"
+    assert said["title"]
+    assert said["detail"]
+    return said
+
+
+def test_the_local_user_needs_no_account(client: httpx.Client) -> None:
+    """On loopback the person at the machine is known, with the workspace the command line uses."""
+    me = client.get("/me").json()
+    assert (me["user_id"], me["proof"], me["expires_at"]) == (LOCAL_USER, "local", None)
+    assert [each["id"] for each in client.get("/workspaces").json()["items"]] == [LOCAL_WORKSPACE]
+
+
+def test_workspaces_and_collections_are_made_and_removed(client: httpx.Client) -> None:
+    """Each is there at once, under its own name, and gone at once when removed."""
+    made = client.post("/workspaces", json={"name": "  Plans \n of Anna "})
+    assert made.status_code == 201
+    workspace = made.json()
+    assert workspace["name"] == "Plans of Anna"
+    at = f"/workspaces/{workspace['id']}"
+    assert client.get(at).json() == workspace
+    assert client.patch(at, json={"name": "Ideas"}).json()["name"] == "Ideas"
+
+    said = client.post(f"{at}/collections", json={"name": "papers", "description": "All of them"})
+    assert said.status_code == 201
+    assert said.json()["documents"] == {"pending": 0, "parsed": 0, "ingested": 0, "error": 0}
+    assert client.post(f"{at}/collections", json={"name": "papers"}).status_code == 200
+    other = client.post(f"{at}/collections", json={"name": "papers", "description": "Else"})
+    problem(other, 409, "ERR_COLLECTION_EXISTS")
+    assert [each["name"] for each in client.get(f"{at}/collections").json()["items"]] == ["papers"]
+    assert client.delete(f"{at}/collections/papers").status_code == 202
+    problem(client.get(f"{at}/collections/papers"), 404, "ERR_COLLECTION_UNKNOWN")
+
+    assert client.delete(at).status_code == 202
+    problem(client.get(at), 404, "ERR_WORKSPACE_UNKNOWN")
+    problem(client.delete(f"/workspaces/{LOCAL_WORKSPACE}"), 409, "ERR_WORKSPACE_LOCAL")
+
+
+def test_a_question_is_answered_with_its_source(client: httpx.Client) -> None:
+    """Search and query find the document and quote it exactly."""
+    at = f"/workspaces/{LOCAL_WORKSPACE}"
+    found = client.post(f"{at}/search", json={"query": QUESTION, "top_k": 3}).json()
+    assert found["hits"][0]["document"] == "rooms.md"
+
+    for path, more in ((f"{at}/query", {}), ("/query", {"workspace_id": LOCAL_WORKSPACE})):
+        answer = client.post(path, json={"question": QUESTION, "collection": "papers", **more}).json()
+        assert answer["kind"] == "extractive"
+        (citation,) = answer["citations"]
+        assert "forty crowns" in citation["quotes"][0]["text"]
+        assert (
+            TEXT[citation["quotes"][0]["start"] : citation["quotes"][0]["end"]]
+            == (citation["quotes"][0]["text"])
+        )
+
+    nothing = client.post(f"{at}/query", json={"question": QUESTION, "threshold": 1.0}).json()
+    assert (nothing["found"], nothing["citations"]) == (False, [])
+    unknown = client.post(f"{at}/query", json={"question": QUESTION, "collection": "none"})
+    problem(unknown, 404, "ERR_COLLECTION_UNKNOWN")
+
+
+def test_a_conversation_keeps_what_was_asked_and_answered(client: httpx.Client) -> None:
+    """The whole answer in the response, or 202 and an answer that ends by itself."""
+    talk = client.post("/conversations", json={"workspace_id": LOCAL_WORKSPACE, "collections": ["papers"]})
+    assert talk.status_code == 201
+    at = f"/conversations/{talk.json()['id']}/messages"
+
+    posted = client.post(at, json={"content": QUESTION}, headers={"Idempotency-Key": "one"})
+    assert posted.status_code == 200
+    assert posted.json()["question"]["status"] == "done"
+    answer = posted.json()["answer"]
+    assert (answer["status"], answer["role"]) == ("done", "ai")
+    assert "forty crowns" in answer["content"]
+    again = client.post(at, json={"content": QUESTION}, headers={"Idempotency-Key": "one"})
+    assert again.json() == posted.json()
+
+    later = client.post(at, json={"content": "And bicycles?"}, headers={"Prefer": "respond-async"})
+    assert (later.status_code, later.json()["answer"]["status"]) == (202, "pending")
+    ended = follow(client, f"{at}/{later.json()['answer']['id']}")
+    assert ended["status"] == "done"
+
+    more = client.post(f"{at}/{answer['id']}/regenerate")
+    assert (more.json()["status"], more.json()["reply_to"]) == ("done", answer["reply_to"])
+    assert client.post(f"{at}/{answer['id']}/stop").json() == {"stopped": False}
+    numbers = [each["number"] for each in client.get(at).json()["items"]]
+    assert numbers == [1, 2, 3, 4, 5]
+    assert client.get(at, params={"after": 3}).json()["items"][0]["number"] == 4
+
+    assert client.delete(f"/conversations/{talk.json()['id']}").status_code == 204
+    problem(client.get(at), 404, "ERR_CONVERSATION_UNKNOWN")
+
+
+def follow(client: httpx.Client, path: str) -> dict[str, object]:
+    for _ in range(int(PATIENCE / 0.05)):
+        said: dict[str, object] = client.get(path).json()
+        if said["status"] in ("done", "error"):
+            return said
+    raise AssertionError("the answer did not end")
+
+
+def test_conversations_are_paged_by_their_news(client: httpx.Client) -> None:
+    """Each once, the latest first, whatever the size of a page; a cursor of one's own making is refused."""
+    made = [
+        client.post("/conversations", json={"workspace_id": LOCAL_WORKSPACE, "title": f"t{n}"}).json()["id"]
+        for n in range(5)
+    ]
+    seen: list[str] = []
+    after: str | None = None
+    while True:
+        chosen = {"workspace_id": LOCAL_WORKSPACE, "limit": "2"} | ({} if after is None else {"after": after})
+        page = client.get("/conversations", params=chosen).json()
+        seen += [each["id"] for each in page["items"]]
+        after = page["next"]
+        if after is None:
+            break
+    assert seen == made[::-1]
+    for cursor in ("x", "bmFuIHg=", "aW5mIHg="):
+        problem(client.get("/conversations", params={"after": cursor}), 422, "ERR_CURSOR_INVALID")
+    for each in made:
+        client.delete(f"/conversations/{each}")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code"),
+    [
+        ("/query", {"question": "x" * 100_000}, "ERR_QUERY_INVALID"),
+        ("/query", {"question": " \x00 "}, "ERR_QUERY_INVALID"),
+        ("/query", {"question": QUESTION, "top_k": 0}, "ERR_REQUEST_INVALID"),
+        ("/query", {"question": QUESTION, "topk": 3}, "ERR_REQUEST_INVALID"),
+        ("/query", {"question": 7}, "ERR_REQUEST_INVALID"),
+        ("/query", [], "ERR_REQUEST_INVALID"),
+        ("/workspaces", {"name": " "}, "ERR_WORKSPACE_NAME_INVALID"),
+        ("/workspaces", {"name": "x" * 101}, "ERR_WORKSPACE_NAME_INVALID"),
+        (f"/workspaces/{LOCAL_WORKSPACE}/collections", {"name": "a/../b"}, "ERR_COLLECTION_INVALID"),
+        ("/conversations", {"title": "x" * 201}, "ERR_TITLE_INVALID"),
+    ],
+)
+def test_what_is_wrong_is_named(client: httpx.Client, path: str, body: object, code: str) -> None:
+    """A problem document that says which field, and never a 500."""
+    said = problem(client.post(path, json=body), 422, code)
+    assert code != "ERR_REQUEST_INVALID" or said["errors"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [(b"{", 400), (b"\xff\xfe", 400), (b"[" * 100_000, 400), (b'{"question": NaN}', 422), (b"", 422)],
+)
+def test_a_body_that_is_no_json_is_refused(client: httpx.Client, body: bytes, status: int) -> None:
+    """Whatever the bytes are."""
+    reply = client.post("/query", content=body, headers={"Content-Type": "application/json"})
+    problem(reply, status, "ERR_REQUEST_INVALID")
+
+
+def test_addresses_nobody_serves_are_told_so(client: httpx.Client) -> None:
+    """With problem documents too."""
+    problem(client.get("/nowhere"), 404, "ERR_ROUTE_UNKNOWN")
+    problem(client.put("/me"), 405, "ERR_METHOD_UNKNOWN")
+
+
+def test_a_body_larger_than_the_limit_is_not_read(client: httpx.Client) -> None:
+    """It is refused while it comes, and the connection closed."""
+    reply = client.post("/query", content=b'{"question": "' + b"x" * 3_000_000 + b'"}')
+    problem(reply, 413, "ERR_BODY_TOO_LARGE")
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"Host": "penstock.example"}, "ERR_HOST_FORBIDDEN"),
+        ({"Origin": "http://evil.example"}, "ERR_ORIGIN_FORBIDDEN"),
+        ({"Origin": "null"}, "ERR_ORIGIN_FORBIDDEN"),
+    ],
+)
+def test_a_foreign_page_is_not_answered(client: httpx.Client, headers: dict[str, str], code: str) -> None:
+    """Without passwords only our own name and page count."""
+    problem(client.get("/me", headers=headers), 403, code)
+    own = str(client.base_url).removesuffix("/api/")
+    assert client.get("/me", headers={"Origin": own}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /api/me HTTP/1.1\r\nHost: HERE\r\nHost: evil.example\r\n\r\n",
+        b"GET /api/me HTTP/1.1\r\nHost: HERE\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+        b"GET /api/me HTTP/1.1\r\nHost: HERE\r\n"
+        + b"".join(b"X%d: y\r\n" % n for n in range(9_000))
+        + b"\r\n",
+        b"POST /api/query HTTP/1.1\r\nHost: HERE\r\nContent-Length: -5\r\n\r\n",
+        b"POST /api/query HTTP/1.1\r\nHost: HERE\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcde",
+        b"\x16\x03\x01\x00\xa5\x01\x00",
+        b"GET /api/me\r\n\r\n",
+    ],
+    ids=["two hosts", "long header", "many headers", "negative length", "two lengths", "tls", "old"],
+)
+def test_heads_nobody_should_send_are_refused_at_once(served: Served, head: bytes) -> None:
+    """The answer is a refusal or a closed connection, within moments, and the next request is answered."""
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as raw:
+        raw.sendall(head.replace(b"HERE", served.host.encode()))
+        raw.shutdown(socket.SHUT_WR)
+        reply = b""
+        while piece := raw.recv(65536):
+            reply += piece
+    assert not reply or reply.startswith((b"HTTP/1.1 4", b"HTTP/1.0 4"))
+    with served.client() as client:
+        assert client.get("/me").status_code == 200
+
+
+def test_an_answer_goes_on_without_the_one_who_asked(served: Served, client: httpx.Client) -> None:
+    """A client that leaves in the middle costs its answer nothing."""
+    talk = client.post("/conversations", json={"workspace_id": LOCAL_WORKSPACE}).json()["id"]
+    body = json.dumps({"content": QUESTION}).encode()
+    head = (
+        f"POST /api/conversations/{talk}/messages HTTP/1.1\r\nHost: {served.host}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode()
+
+    async def ask_and_leave() -> None:
+        _, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        writer.write(head + body)
+        await writer.drain()
+        writer.transport.abort()
+
+    asyncio.run(ask_and_leave())
+    for _ in range(int(PATIENCE / 0.05)):
+        messages = client.get(f"/conversations/{talk}/messages").json()["items"]
+        if len(messages) == 2 and messages[1]["status"] in ("done", "error"):
+            break
+    assert [each["status"] for each in messages] == ["done", "done"]
+    client.delete(f"/conversations/{talk}")
+
+
+def test_the_program_ends_in_good_order(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """SIGTERM: the serving process is gone with its parent, and the code is 0."""
+    program = Program(tmp_path_factory.mktemp("end"))
+    with serving(program) as served:
+        assert httpx.get(f"{served.address}/api/me").status_code == 200
+        assert served.stop() == 0
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{served.address}/api/me")
+
+
+def test_a_port_that_is_taken_is_told(served: Served, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """With what to do, and the code of a wrong configuration."""
+    ran = Program(tmp_path_factory.mktemp("taken"))("serve", "--port", str(served.port))
+    assert ran.code == 3
+    assert "cannot be listened on" in ran.err
+    assert "--port" in ran.err
