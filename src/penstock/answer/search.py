@@ -9,7 +9,7 @@ Where no vectors can be had, words alone are searched, and the findings say so.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from penstock.answer.confidence import evidence_of, judged, keywords_stand
 from penstock.answer.fusion import fuse, rankings_of
@@ -31,6 +31,9 @@ SECONDS_MAX = 30.0
 LOOKS_MAX = 3
 """How often a search is made while documents change under it."""
 
+Read = tuple[dict[str, Vector], list[str]]
+"""A question's vectors by model, and what a person should know about them."""
+
 
 class Searcher:
     """Finds passages; one for a process, so that model and index stay warm."""
@@ -46,21 +49,28 @@ class Searcher:
     async def search(self, ground: Ground, text: str, *, top: int = TOP_DEFAULT) -> Findings:
         """The best hits for a question, at most `top`; TimeoutError after SECONDS_MAX."""
         question = checked(text)
+        reading = asyncio.create_task(self._vectors(ground, question))  # words are looked for meanwhile
         try:
             async with asyncio.timeout(SECONDS_MAX):
-                vectors, notes = await self._vectors(ground, question)
-                return await self._find(ground, Question(text=question, vectors=vectors), notes, top)
+                return await self._find(ground, question, reading, top)
         except TimeoutError as error:
             raise TimeoutError(f"the search took longer than {SECONDS_MAX:g} seconds") from error
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
-    async def _find(self, ground: Ground, question: Question, notes: Sequence[str], top: int) -> Findings:
-        limit = max(LEG_LIMIT, 2 * top)
+    async def _find(self, ground: Ground, text: str, reading: asyncio.Task[Read], top: int) -> Findings:
+        async def vectors() -> Mapping[str, Vector]:
+            return (await reading)[0]
+
+        limit, words = max(LEG_LIMIT, 2 * top), Question(text=text, vectors={})
         for _ in range(LOOKS_MAX):
-            found = await self._index.candidates(ground.scope, question, limit=limit)
+            found = await self._index.candidates(ground.scope, words, limit=limit, vectors=vectors)
             ranked = fuse(rankings_of(found, ground.models))[:limit]
             passages = await self._index.passages(ground.scope, [chunk for chunk, _ in ranked])
             if len(passages) == len(ranked):
                 break
+        question, notes = Question(text=text, vectors=(await reading)[0]), (await reading)[1]
         cosines = {each.chunk: each.score for leg in found for each in leg.dense}
         hits = gathered(passages, dict(ranked), cosines, top=top)
         evidence = evidence_of(question.text, found, hits)
@@ -75,7 +85,7 @@ class Searcher:
             notes=tuple(notes),
         )
 
-    async def _vectors(self, ground: Ground, question: str) -> tuple[dict[str, Vector], list[str]]:
+    async def _vectors(self, ground: Ground, question: str) -> Read:
         models = sorted(set(ground.models.values()))
         all_read = await asyncio.gather(*(self._read(model, question) for model in models))
         read = dict(zip(models, all_read, strict=True))

@@ -10,17 +10,26 @@ X5  Any text may be asked: operators, quotes and odd characters are words or not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
+from penstock.model.chunks import Vector
 from penstock.model.passages import Candidates, Passage, Question, Scope
+
+VectorsLater = Callable[[], Awaitable[Mapping[str, Vector]]]
 
 
 class Index(Protocol):
     """Finds chunks."""
 
-    async def candidates(self, scope: Scope, question: Question, *, limit: int = 50) -> list[Candidates]:
-        """The best of each leg, one value for each collection of the scope."""
+    async def candidates(
+        self, scope: Scope, question: Question, *, limit: int = 50, vectors: VectorsLater | None = None
+    ) -> list[Candidates]:
+        """The best of each leg, one value for each collection of the scope.
+
+        The question's vectors may still be on their way: then `vectors` waits for them, and words are looked
+        for meanwhile where that can be done.
+        """
         ...
 
     async def passages(self, scope: Scope, chunks: Sequence[int]) -> list[Passage]:

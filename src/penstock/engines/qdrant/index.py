@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from penstock.engines.qdrant.faults import MISSING
@@ -20,7 +20,7 @@ from penstock.model.chunks import Vector
 from penstock.model.errors import Broken, Refused
 from penstock.model.passages import Candidate, Candidates, Passage, Question, Scope
 from penstock.model.points import Found, Leg
-from penstock.ports.index import Index
+from penstock.ports.index import Index, VectorsLater
 from penstock.ports.manifest import Ground, Manifest, Seen
 from penstock.ports.vectors import Vectors
 
@@ -51,8 +51,12 @@ class ProjectedIndex:
         self._vectors = vectors
         self._inside = inside
 
-    async def candidates(self, scope: Scope, question: Question, *, limit: int = 50) -> list[Candidates]:
-        """The best of each leg, one value for each collection of the scope."""
+    async def candidates(
+        self, scope: Scope, question: Question, *, limit: int = 50, vectors: VectorsLater | None = None
+    ) -> list[Candidates]:
+        """The best of each leg, asked for in one call: so it waits for the vectors."""
+        if vectors is not None:
+            question = replace(question, vectors=await vectors())
         found: list[Checked] = []
         for left in reversed(range(TRIES)):
             grounds = await self._manifest.grounds(scope)

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from penstock.engines.sqlite import matrix, wording
@@ -16,6 +16,7 @@ from penstock.engines.sqlite.statements import sql
 from penstock.model.catalogue import CollectionId, DocumentId, GenerationId
 from penstock.model.errors import Refused
 from penstock.model.passages import Candidate, Candidates, Passage, Question, Scope
+from penstock.ports.index import VectorsLater
 
 T = TypeVar("T")
 VECTORS_MAX = 400_000
@@ -50,11 +51,20 @@ class SqliteIndex:
         self._counts = wording.Counts()
         self._lock = threading.Lock()
 
-    async def candidates(self, scope: Scope, question: Question, *, limit: int = 50) -> list[Candidates]:
-        """The best of each leg, one value for each collection of the scope."""
+    async def candidates(
+        self, scope: Scope, question: Question, *, limit: int = 50, vectors: VectorsLater | None = None
+    ) -> list[Candidates]:
+        """The best of each leg; words need no vector, so their leg does not wait for one."""
         there = await self._store.look(lambda db: grounds(db, scope))
+
+        async def nearest() -> list[list[Candidate]]:
+            asked = question if vectors is None else replace(question, vectors=await vectors())
+            return await self._store.look(
+                lambda db: [self._nearest(db, ground, asked, limit) for ground in there]
+            )
+
         dense, lexical = await asyncio.gather(
-            self._store.look(lambda db: [self._nearest(db, ground, question, limit) for ground in there]),
+            nearest(),
             self._store.look(lambda db: [self._wordiest(db, ground, question, limit) for ground in there]),
         )
         return [
