@@ -17,11 +17,13 @@ from penstock.model.jobs import JobId
 from penstock.model.rules import Rules
 from penstock.ports.accounts import Register
 from penstock.ports.batches import Batches
+from penstock.ports.browsing import Browser
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
 from penstock.ports.conversations import Transcript
 from penstock.ports.database import Database, Transaction
 from penstock.ports.desk import Desk
+from penstock.ports.feed import Feed
 from penstock.ports.index import Index
 from penstock.ports.queue import Queue
 from penstock.work.booked import BookedQueue
@@ -50,9 +52,14 @@ class Store(Database, Protocol):
     def transcript(self) -> Transcript: ...
     @property
     def register(self) -> Register: ...
+    @property
+    def browser(self) -> Browser: ...
 
     @property
     def index(self) -> Index: ...
+
+    @property
+    def feed(self) -> Feed: ...
 
     def abandon(self) -> None:
         """Drop everything at once, as a crash would."""
@@ -82,7 +89,9 @@ class BookedStore:
         self.catalogue = book.catalogue
         self.transcript = book.transcript
         self.register = book.register
+        self.browser = book.browser
         self.index = book.index
+        self.feed = book.feed
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Write, and bring the messages over, as a relay would a moment later."""

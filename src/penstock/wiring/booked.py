@@ -56,11 +56,13 @@ class BookedStore:
         self.catalogue = book.catalogue
         self.transcript = book.transcript
         self.register = book.register
+        self.browser = book.browser
         self.index = book.index
         self.manifest = book.manifest
         self.auditor = book.auditor
         self.meter = engine.meter(book.meter)
         self.tickets = book.tickets
+        self.feed = book.feed
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Run `work` in a transaction; its result after the commit, whether or not the queue is there."""

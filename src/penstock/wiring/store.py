@@ -14,11 +14,13 @@ from penstock.model.rules import Backoff, Rules
 from penstock.ports.accounts import Register
 from penstock.ports.auditing import Auditor
 from penstock.ports.batches import Batches
+from penstock.ports.browsing import Browser
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.clock import Clock
 from penstock.ports.conversations import Transcript
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
+from penstock.ports.feed import Feed
 from penstock.ports.index import Index
 from penstock.ports.manifest import Manifest
 from penstock.ports.queue import Queue
@@ -46,6 +48,8 @@ class Store(Database, Protocol):
     @property
     def register(self) -> Register: ...
     @property
+    def browser(self) -> Browser: ...
+    @property
     def index(self) -> Index: ...
     @property
     def manifest(self) -> Manifest: ...
@@ -55,6 +59,8 @@ class Store(Database, Protocol):
     def meter(self) -> Meter: ...
     @property
     def tickets(self) -> Tickets: ...
+    @property
+    def feed(self) -> Feed: ...
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from penstock.doors.live.frames import (
     Frame,
@@ -88,7 +89,7 @@ class Hub:
     def listening(
         self, user: str, since: int | None = None, *, expires_at: float | None = None
     ) -> Iterator[Listener]:
-        """A place among those who listen; Exhausted where there is none, Unavailable at the end of the day."""
+        """A place among those who listen; Exhausted where there is none, Unavailable near the end."""
         if self._draining:
             raise Unavailable("the server is about to restart", code="ERR_RESTARTING")
         beside = len(self._listeners.get(user, ()))
@@ -143,15 +144,16 @@ class Hub:
 
     async def _give_out(self) -> bool:
         """Read one page for each who has news; whether there may be more."""
-        pages = await self._feed.pages(self._positions.copy(), limit=PAGE_EVENTS)
+        asked = self._positions.copy()
+        pages = await self._feed.pages(asked, limit=PAGE_EVENTS)
         for page in pages:
-            self._deliver(page)
+            # Where everybody left meanwhile, and perhaps somebody came, another position counts.
+            if self._positions.get(page.user) == asked[page.user]:
+                self._deliver(page)
         return any(self._positions.get(page.user, page.last) < page.last for page in pages)
 
     def _deliver(self, page: Page) -> None:
-        position = self._positions.pop(page.user, None)
-        if position is None:  # everybody has left meanwhile
-            return
+        position = self._positions.pop(page.user)
         listeners = self._listeners[page.user]
         if not page.follows(position):
             self._positions[page.user] = page.last
@@ -168,40 +170,38 @@ class Hub:
     async def _read_on(self, listener: Listener) -> list[Frame]:
         """The next page of the log for one listener; it is live once there is nothing left to read."""
         user = listener.user
-        if listener.since is None:
-            bounds = await self._feed.bounds([user])
-            listener.since = listener.seq = listener.taken = bounds[user].last
-        elif listener.since > listener.seq:
-            listener.seq = listener.taken = listener.since
+        # A position that is set only below may miss a commit between the look and that step: it looks again.
         watched = user in self._positions
-        page = await self._page(listener)
+        page = await self._page(user, listener.since if listener.seq is None else listener.seq)
         if isinstance(page, Reason):
             snapshot = await self._feed.snapshot(user)
-            frames = [resync_frame(page, snapshot)]
-            listener.since, listener.seq, last = 0, snapshot.seq, snapshot.seq
+            frames, seq, last = [resync_frame(page, snapshot)], snapshot.seq, snapshot.seq
+        elif listener.seq is None and listener.since is None:
+            frames, seq, last = [], page.last, page.last
         else:
-            frames = [frame_of(event) for event in page.events]
-            listener.seq, last = (page.events[-1].seq if page.events else listener.seq), page.last
-        listener.taken = listener.seq
-        if listener.has_ended:
+            frames, last = [frame_of(event) for event in page.events], page.last
+            seq = page.events[-1].seq if page.events else last
+        if listener.ending is not None:
             return []
+        listener.seq = listener.taken = seq
         position = self._positions.setdefault(user, last)
-        # A position that was set only now may miss a commit between the look and this step: look once more.
-        if watched and listener.seq >= max(position, last):
+        if watched and seq >= max(position, last):
             listener.live = True
-            frames.append(ready_frame(listener.seq))
+            frames.append(ready_frame(seq))
         return frames
 
-    async def _page(self, listener: Listener) -> Page | Reason:
-        """What follows, or why it is not told."""
-        user, seq = listener.user, listener.seq
-        found = await self._feed.pages({user: seq}, limit=PAGE_EVENTS)
-        page = found[0] if found else Page(user=user, last=seq)
-        if not found and (await self._feed.bounds([user]))[user].last < seq:
-            return Reason.FUTURE
-        if page.last - seq > self._limits.replay:
-            return Reason.TOO_MANY
-        return page if page.follows(seq) else Reason.FORGOTTEN
+    async def _page(self, user: str, seq: int | None) -> Page | Reason:
+        """What follows, or why it is not told; for None only where the log ends."""
+        if seq is not None and (found := await self._feed.pages({user: seq}, limit=PAGE_EVENTS)):
+            (page,) = found
+            if page.last - seq > self._limits.replay:
+                return Reason.TOO_MANY
+            return page if page.follows(seq) else Reason.FORGOTTEN
+        last = (await self._feed.bounds([user]))[user].last
+        if seq is None:
+            return Page(user=user, last=last)
+        # What was committed between the two looks is for the next page.
+        return Reason.FUTURE if last < seq else Page(user=user, last=seq)
 
     async def _look_underway(self) -> None:
         """What goes on between two events, in whichever process; a few times a second."""
@@ -275,7 +275,7 @@ async def open_hub(feed: Feed, clock: Clock, limits: Limits | None = None) -> As
     """A hub that reads; at the end everybody was told to come again."""
     hub = Hub(feed, clock, limits)
     running = asyncio.create_task(hub.run())
-    running.add_done_callback(_tell)
+    running.add_done_callback(partial(_tell, hub))
     try:
         yield hub
     finally:
@@ -284,7 +284,8 @@ async def open_hub(feed: Feed, clock: Clock, limits: Limits | None = None) -> As
         await asyncio.gather(running, return_exceptions=True)
 
 
-def _tell(ended: asyncio.Task[None]) -> None:
+def _tell(hub: Hub, ended: asyncio.Task[None]) -> None:
     """A hub that no longer reads is a mistake of ours, and must not look like a quiet day."""
     if not ended.cancelled() and (error := ended.exception()) is not None:
         log.critical("events are no longer sent", exc_info=error)
+        hub.drain()

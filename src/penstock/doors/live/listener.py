@@ -74,6 +74,7 @@ class Listener:
         "_sleeper",
         "busy_since",
         "expires_at",
+        "give_up",
         "live",
         "seq",
         "since",
@@ -90,17 +91,19 @@ class Listener:
     ) -> None:
         """`read_on` gives what comes next in the log while the listener is not live."""
         self.user = user
-        self.since = since
-        """What it asked for; None is only what comes, and what it was told of once it stands somewhere."""
         self.expires_at = expires_at
-        self.seq = 0
-        """The last event it has, or has waiting."""
-        self.taken = 0
+        self.since = since
+        """The last event the other end says it has; None is that it wants only what comes."""
+        self.seq: int | None = None
+        """The last event it has, or has waiting; None until it has its place in the log."""
+        self.taken: int | None = None
         """The last event that was taken."""
         self.live = False
         """Whether it is given events as they are committed."""
         self.busy_since: float | None = None
         """When it was last given something that is not sent yet; by the loop's clock."""
+        self.give_up: Callable[[], object] = lambda: None
+        """Called where it is closed while something is being sent: the other end may not be reading."""
         self._read_on = read_on
         self._pending: deque[Frame | _Waiting] = deque()
         self._passing: dict[str, _Waiting] = {}
@@ -126,7 +129,7 @@ class Listener:
 
     def put(self, frame: Frame, seq: int) -> None:
         """The next event; one it has already is not given twice."""
-        if not self.live or seq <= self.seq:
+        if not self.live or self.seq is None or seq <= self.seq:
             return
         if len(self._pending) >= FRAMES_MAX or self._characters + len(frame.text) > CHARACTERS_MAX:
             self.fall_behind()
@@ -163,11 +166,13 @@ class Listener:
             self.live = False
             self._clear()
             self._wake()
+            if self.busy_since is not None:
+                self.give_up()
 
     @property
-    def has_ended(self) -> bool:
-        """Whether it was closed from our side."""
-        return self._ended is not None
+    def ending(self) -> Ending | None:
+        """Why it was closed from our side, if it was."""
+        return self._ended
 
     def _pop(self) -> list[Frame]:
         frames = [each if isinstance(each, Frame) else each.written() for each in self._pending]

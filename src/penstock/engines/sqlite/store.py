@@ -12,12 +12,14 @@ from typing import TypeVar
 
 from penstock.engines.sqlite.accounts import SqliteRegister
 from penstock.engines.sqlite.auditing import SqliteAuditor
+from penstock.engines.sqlite.browsing import SqliteBrowser
 from penstock.engines.sqlite.catalogue import SqliteCatalogue
 from penstock.engines.sqlite.checkpoint import PAGES, Checkpointer
 from penstock.engines.sqlite.connection import Synchronous, connect, prepare
 from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
+from penstock.engines.sqlite.feed import SqliteFeed
 from penstock.engines.sqlite.index import VECTORS_MAX, SqliteIndex
 from penstock.engines.sqlite.ledger import SqliteLedger
 from penstock.engines.sqlite.manifest import SqliteManifest
@@ -81,7 +83,8 @@ class SqliteStore:
         self._checkpointer = Checkpointer(opened(), turns[0], path)
         writing = opened()
         writing.execute(f"PRAGMA wal_autocheckpoint = {PAGES}")
-        self._writer = Writer(writing, turns[1], str(path), self._committing, self._checkpointer.look)
+        self.feed = SqliteFeed(self, opened)
+        self._writer = Writer(writing, turns[1], str(path), self._committing, self._committed)
         self._shortcut = Shortcut(opened(), turns[2])
         self.queue = SqliteQueue(self)
         self.ledger = SqliteLedger(self, self.queue)
@@ -90,6 +93,7 @@ class SqliteStore:
         self.catalogue = SqliteCatalogue(self)
         self.transcript = SqliteTranscript(self)
         self.register = SqliteRegister(self)
+        self.browser = SqliteBrowser(self)
         self.index: Index = SqliteIndex(self, vectors_max=vectors_max)
         self.manifest = SqliteManifest(self)
         self.auditor = SqliteAuditor(self)
@@ -122,7 +126,7 @@ class SqliteStore:
         it can be.
         """
         if swift and (done := self._shortcut.attempt(work)) is not None:
-            self._checkpointer.look()
+            self._committed()
             return done[0]
         return await self._writer.write(work, timeout or self._patience, durable=durable)
 
@@ -179,6 +183,7 @@ class SqliteStore:
         for db in self._connections:
             db.close()
         self._bell.close()
+        self.feed.close()
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
@@ -200,6 +205,10 @@ class SqliteStore:
             self._local.db = found
             self._connections.append(found)
         return found
+
+    def _committed(self) -> None:
+        self._checkpointer.look()
+        self.feed.committed()
 
     def _committing(self) -> None:
         """Ring while the disk is at it: who wakes up then finds the turn taken, and next the news."""

@@ -1,0 +1,65 @@
+"""Who comes in by the live door: what a connection says of itself, and where it wants to go on."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from starlette.requests import HTTPConnection
+
+from penstock.doors.entry import bearer_of
+from penstock.model.errors import Refused
+from penstock.model.principals import Principal
+from penstock.model.visits import Visit
+
+SEQ_MAX = 1 << 62
+_SCHEMES = {"ws": "http", "wss": "https"}
+
+
+class Doorkeeper(Protocol):
+    """Says who may come in."""
+
+    def check(self, visit: Visit) -> None:
+        """Refuse a visit nobody may make."""
+        ...
+
+    async def admit(self, visit: Visit, *, token: str | None = None, ticket: str | None = None) -> Principal:
+        """Who it is; Refused where nobody is shown."""
+        ...
+
+
+def visit_of(connection: HTTPConnection) -> Visit:
+    """What the connection says of itself; a header given twice says nothing we could trust."""
+    hosts, origins = connection.headers.getlist("host"), connection.headers.getlist("origin")
+    if len(hosts) > 1 or len(origins) > 1:
+        raise Refused("this server is not called by two names", code="ERR_HOST_FORBIDDEN")
+    scheme = connection.url.scheme
+    return Visit(
+        peer=connection.client.host if connection.client else None,
+        host=hosts[0] if hosts else None,
+        origin=origins[0] if origins else None,
+        scheme=_SCHEMES.get(scheme, scheme),
+    )
+
+
+def token_of(connection: HTTPConnection) -> str | None:
+    """The token in the header, else the one in the address."""
+    headers = connection.headers.getlist("authorization")
+    token = bearer_of(headers[0]) if len(headers) == 1 else None
+    return token or only(connection, "token")
+
+
+def since_of(connection: HTTPConnection) -> int | None:
+    """The last event the other end has; None where it does not say."""
+    header = connection.headers.get("last-event-id")
+    text = header if header else only(connection, "since")
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= SEQ_MAX):
+        raise Refused("since is the number of an event", code="ERR_SINCE_INVALID")
+    return int(text)
+
+
+def only(connection: HTTPConnection, name: str) -> str | None:
+    """A word of the address, where it is given once."""
+    given = connection.query_params.getlist(name)
+    return given[0] or None if len(given) == 1 else None

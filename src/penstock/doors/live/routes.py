@@ -1,0 +1,48 @@
+"""What the live door offers to the application: a WebSocket and a stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from penstock.doors.live.arrivals import SEQ_MAX, Doorkeeper
+from penstock.doors.live.hub import Hub
+from penstock.doors.live.socket import Socket
+from penstock.doors.live.stream import MEDIA, Stream
+from penstock.model.principals import TOKEN_LENGTH_MAX
+
+
+def _parameter(name: str, where: str, about: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": where, "required": False, "description": about, "schema": schema}
+
+
+NUMBER = {"type": "integer", "minimum": 0, "maximum": SEQ_MAX}
+SECRET = {"type": "string", "maxLength": TOKEN_LENGTH_MAX}
+PARAMETERS = [
+    _parameter("since", "query", "The last event the client has; those after it come first.", NUMBER),
+    _parameter("Last-Event-ID", "header", "The same, as browsers send it when they come again.", NUMBER),
+    _parameter("ticket", "query", "A one-use ticket, where no header can be sent.", SECRET),
+    _parameter("token", "query", "A token, where not even a ticket can be had.", SECRET),
+]
+ABOUT = """
+Everything that happens to the caller's documents, jobs and messages, as it happens. Each `data` is one JSON
+object with `type` and `payload`; numbered events have `seq` and `ts` beside them. `/ws` sends the same.
+"""
+
+
+def live_routes(hub: Hub, doorkeeper: Doorkeeper) -> APIRouter:
+    """Routes for `/ws` and `/api/events`."""
+    router = APIRouter(tags=["events"])
+    router.add_websocket_route("/ws", Socket(hub, doorkeeper))  # type: ignore[arg-type]  # an ASGI application
+    router.add_api_route(
+        "/api/events",
+        Stream(hub, doorkeeper).__call__,
+        name="follow_events",
+        summary="Follow events",
+        description=ABOUT,
+        response_model=None,
+        responses={200: {"description": "Events, until one side ends it.", "content": {MEDIA: {}}}},
+        openapi_extra={"parameters": PARAMETERS},
+    )
+    return router

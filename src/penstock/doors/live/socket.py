@@ -1,0 +1,213 @@
+"""The WebSocket door.
+
+Where a visit comes from is judged before the upgrade, with a plain HTTP answer. Who it is, is judged after
+it, because a page in a browser is shown the code of a closed connection and nothing of a refused one. A token
+comes in the header, in the address, as a ticket, or as the first message, and later ones as further messages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import msgspec
+from starlette.requests import HTTPConnection
+from starlette.types import Receive, Scope, Send
+
+from penstock.doors.http.problems import problem_of
+from penstock.doors.live.arrivals import Doorkeeper, only, since_of, token_of, visit_of
+from penstock.doors.live.frames import word_frame
+from penstock.doors.live.hub import RESTART, Hub
+from penstock.doors.live.listener import Ended, Ending, Listener
+from penstock.model.errors import Exhausted, Fault, Refused, Unavailable
+from penstock.model.principals import TOKEN_LENGTH_MAX, Principal, invalid_token
+from penstock.model.visits import Visit
+
+MESSAGE_BYTES_MAX = 16 * 1024
+FIRST_MESSAGE_SECONDS = 5.0
+SIGN_IN_SECONDS = 10.0
+CLOSE_SECONDS = 5.0
+STRANGERS_MAX = 200
+"""Connections that may be open before they have said who they are."""
+FORBIDDEN = frozenset({"ERR_PEER_FORBIDDEN", "ERR_HOST_FORBIDDEN", "ERR_ORIGIN_FORBIDDEN"})
+
+
+class Said(msgspec.Struct, tag_field="type", tag="auth", frozen=True, forbid_unknown_fields=True):
+    """The one message a client may send: a token, the first or a newer one."""
+
+    token: str
+
+
+_decoder = msgspec.json.Decoder(Said)
+
+
+class Gone(Exception):
+    """The other end has closed."""
+
+
+class Socket:
+    """An ASGI application for one path; many connections."""
+
+    def __init__(self, hub: Hub, doorkeeper: Doorkeeper) -> None:
+        self._hub = hub
+        self._doorkeeper = doorkeeper
+        self._strangers = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One connection, from the handshake to its end."""
+        connection = HTTPConnection(scope)
+        try:
+            visit = visit_of(connection)
+            self._doorkeeper.check(visit)
+            if self._strangers >= STRANGERS_MAX:
+                raise Exhausted("too many connections wait to sign in", code="ERR_CONNECTIONS")
+        except Fault as fault:
+            return await problem_of(fault)(scope, receive, send)
+        caller = _Caller(connection, visit, self._doorkeeper, receive, send)
+        # The server writes the address of whoever is accepted into its log; words in it may be secrets.
+        scope["query_string"] = b""
+        try:
+            ending = await self._serve(caller)
+        except Fault as fault:
+            ending = ending_of(fault)
+        except (Gone, OSError):
+            return None
+        with contextlib.suppress(OSError, TimeoutError):  # the other end is gone, or reads no more
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await send({"type": "websocket.close", "code": ending.code, "reason": ending.reason})
+        return None
+
+    async def _serve(self, caller: _Caller) -> Ending:
+        """Let somebody in and tell him what happens; why we end it."""
+        await caller.accept()
+        self._strangers += 1
+        try:
+            principal = await caller.sign_in()
+        finally:
+            self._strangers -= 1
+        with self._hub.listening(principal.user, caller.since(), expires_at=principal.expires_at) as listener:
+            return await caller.tell(listener)
+
+
+class _Caller:
+    """One connection and what it has said."""
+
+    def __init__(
+        self,
+        connection: HTTPConnection,
+        visit: Visit,
+        doorkeeper: Doorkeeper,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        self._visit = visit
+        self._doorkeeper = doorkeeper
+        self._receive = receive
+        self._send = send
+        self._token = token_of(connection)
+        self._ticket = only(connection, "ticket")
+        try:
+            self._since: int | Refused | None = since_of(connection)
+        except Refused as refused:
+            self._since = refused
+
+    def since(self) -> int | None:
+        """Where it wants to go on."""
+        if isinstance(self._since, Refused):
+            raise self._since
+        return self._since
+
+    async def accept(self) -> None:
+        """Finish the handshake."""
+        await self._receive()
+        await self._send({"type": "websocket.accept"})
+
+    async def sign_in(self) -> Principal:
+        """By what came with the handshake, else by the first message, which must come soon."""
+        try:
+            return await self._admit(self._token, self._ticket)
+        except Refused as refused:
+            if refused.code != "ERR_TOKEN_MISSING":
+                raise
+            try:
+                async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
+                    said = await self._hear()
+            except TimeoutError:
+                raise refused from None
+            return await self._admit(said.token, None)
+        finally:
+            self._token = self._ticket = None
+
+    async def tell(self, listener: Listener) -> Ending:
+        """Send what there is until one of us ends it; why we do."""
+        sending = asyncio.create_task(self._send_on(listener))
+        hearing = asyncio.create_task(self._hear_on(listener))
+        listener.give_up = sending.cancel
+        try:
+            await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sending.cancel()
+            hearing.cancel()
+            ends = await asyncio.gather(sending, hearing, return_exceptions=True)
+        for end in ends:
+            if isinstance(end, Exception):
+                raise end
+        return listener.ending or RESTART
+
+    async def _send_on(self, listener: Listener) -> None:
+        send = self._send
+        try:
+            while True:
+                for frame in await listener.take():
+                    await send({"type": "websocket.send", "text": frame.text})
+        except Ended:
+            return  # the listener says why
+
+    async def _hear_on(self, listener: Listener) -> None:
+        """Whatever comes is a newer token of the same user."""
+        while True:
+            said = await self._hear()
+            principal = await self._admit(said.token, None)
+            if principal.user != listener.user:
+                raise invalid_token("the new token is another user's")
+            listener.expires_at = principal.expires_at
+            frame = word_frame("auth", expires_at=principal.expires_at)
+            await self._send({"type": "websocket.send", "text": frame.text})
+
+    async def _hear(self) -> Said:
+        message = await self._receive()
+        if message["type"] != "websocket.receive":
+            raise Gone
+        text = message.get("text")
+        try:
+            if text is None or len(text) > MESSAGE_BYTES_MAX:
+                raise Refused("messages are short texts", code="ERR_FRAME_INVALID")
+            said = _decoder.decode(text)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+            raise Refused("only auth messages are read", code="ERR_FRAME_INVALID") from error
+        if len(said.token) > TOKEN_LENGTH_MAX:
+            raise invalid_token("the token is too long")
+        return said
+
+    async def _admit(self, token: str | None, ticket: str | None) -> Principal:
+        try:
+            async with asyncio.timeout(SIGN_IN_SECONDS):
+                return await self._doorkeeper.admit(self._visit, token=token, ticket=ticket)
+        except TimeoutError:
+            raise Unavailable("signing in took too long", code="ERR_KEYS_UNAVAILABLE") from None
+
+
+def ending_of(fault: Fault) -> Ending:
+    """A fault as the end of a connection: whose move it is, and by which code."""
+    match fault:
+        case Refused(code="ERR_FRAME_INVALID" | "ERR_SINCE_INVALID"):
+            return Ending(4400, fault.code)
+        case Refused(code=code) if code in FORBIDDEN:
+            return Ending(4403, code)
+        case Refused():
+            return Ending(4401, fault.code)
+        case Exhausted():
+            return Ending(4429, fault.code)
+        case Unavailable():
+            return Ending(1013 if fault.code != "ERR_RESTARTING" else 1012, fault.code)
+    return Ending(1011, fault.code)

@@ -1,0 +1,100 @@
+"""The same events as Server-Sent Events, for clients that only read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from penstock.doors.live.arrivals import Doorkeeper, only, since_of, token_of, visit_of
+from penstock.doors.live.frames import Frame, word_frame
+from penstock.doors.live.hub import Hub
+from penstock.doors.live.listener import Ended, Listener
+from penstock.model.principals import Principal
+
+PING_SECONDS = 15.0
+LAST_WORDS_SECONDS = 1.0
+MEDIA = "text/event-stream"
+PING = b": ping\n\n"
+BEGIN = b"retry: 1000\n\n"
+
+
+class Stream:
+    """Answers requests for the stream."""
+
+    def __init__(self, hub: Hub, doorkeeper: Doorkeeper) -> None:
+        self._hub = hub
+        self._doorkeeper = doorkeeper
+
+    async def __call__(self, request: Request) -> Response:
+        """A response that lasts as long as both ends want."""
+        since = since_of(request)
+        principal = await self._doorkeeper.admit(
+            visit_of(request), token=token_of(request), ticket=only(request, "ticket")
+        )
+        return EventStream(self._hub, principal, since)
+
+
+class EventStream(Response):
+    """Events of one user; a place in the hub is taken while it is sent."""
+
+    media_type = MEDIA
+
+    def __init__(self, hub: Hub, principal: Principal, since: int | None) -> None:
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._hub = hub
+        self._principal = principal
+        self._since = since
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until the other end leaves or we close."""
+        user, until = self._principal.user, self._principal.expires_at
+        with self._hub.listening(user, self._since, expires_at=until) as listener:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            sending = asyncio.create_task(_send_on(listener, send))
+            leaving = asyncio.create_task(_until_gone(receive))
+            listener.give_up = sending.cancel
+            try:
+                await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                sending.cancel()
+                leaving.cancel()
+                await asyncio.gather(sending, leaving, return_exceptions=True)
+            await _say_goodbye(listener, send)
+
+
+def block_of(frame: Frame) -> bytes:
+    """A frame as the stream writes it; the number goes into what the client sends when it comes again."""
+    number = "" if frame.seq is None else f"id: {frame.seq}\n"
+    lines = "\n".join(f"data: {line}" for line in frame.text.splitlines())
+    return f"{number}{lines}\n\n".encode()
+
+
+async def _send_on(listener: Listener, send: Send) -> None:
+    await send({"type": "http.response.body", "body": BEGIN, "more_body": True})
+    with contextlib.suppress(Ended, OSError):
+        while True:
+            body = PING
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PING_SECONDS):
+                    body = b"".join(map(block_of, await listener.take()))
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _say_goodbye(listener: Listener, send: Send) -> None:
+    """Say why we close, where somebody is still there to hear it."""
+    body = b""
+    if listener.ending is not None:
+        body = block_of(word_frame("closed", code=listener.ending.code, reason=listener.ending.reason))
+    with contextlib.suppress(OSError, TimeoutError):
+        async with asyncio.timeout(LAST_WORDS_SECONDS):
+            await send({"type": "http.response.body", "body": body, "more_body": False})

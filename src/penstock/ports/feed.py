@@ -1,0 +1,43 @@
+"""The feed: how whoever sends events on learns that there are new ones, whichever process committed them.
+
+L1  `changes` returns True soon after any process has committed anything, at once where one committed since it
+    last did, and False when the time ran out. One waits at a time; nobody waiting costs nothing.
+L2  `pages` tells those of the users who have later events than the numbers given: each with his next events
+    in order and his last number, all as of one moment that is not before the call.
+L3  A page whose first event does not follow the number given tells that those between are forgotten.
+L4  `bounds` tells each user's last number and the oldest one kept; numbers are never given twice.
+L5  `snapshot` is one moment: its documents and answers are as they were right after its `seq`.
+L6  `underway` tells how far running stages are and what unfinished answers say so far.
+L7  A user is told his own alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from penstock.model.feed import Bounds, Page, Snapshot, Underway
+
+
+class Feed(Protocol):
+    """Looks at the log of events for many users at once."""
+
+    async def changes(self, timeout: float) -> bool:
+        """Wait until something was committed (L1)."""
+        ...
+
+    async def pages(self, positions: Mapping[str, int], *, users: int = 500, limit: int = 100) -> list[Page]:
+        """At most `users` of those who moved on, first named first, with `limit` events each (L2)."""
+        ...
+
+    async def bounds(self, users: Collection[str]) -> Mapping[str, Bounds]:
+        """What is kept of each user's events (L4)."""
+        ...
+
+    async def snapshot(self, user: str) -> Snapshot:
+        """Where things stand for him (L5)."""
+        ...
+
+    async def underway(self, users: Collection[str]) -> list[Underway]:
+        """What goes on for these users now; those for whom nothing does are left out (L6)."""
+        ...

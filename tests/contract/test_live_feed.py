@@ -1,0 +1,220 @@
+"""The feed: whoever commits, those who send events on hear of it, and read what is each user's own."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from penstock.model.accounts import Workspace
+from penstock.model.catalogue import LOCAL_TENANT, LOCAL_USER, LOCAL_WORKSPACE, StageKind
+from penstock.model.events import DocumentStatusUpdated
+from penstock.model.feed import Bounds, JobProgress
+from penstock.model.jobs import Progress
+from penstock.model.outcomes import DONE
+from penstock.ports.database import Transaction
+from tests.contract.engines import Home, Store
+from tests.contract.steps import claim_one
+from tests.support.cataloguing import declared, new_document
+from tests.support.clock import FakeClock
+from tests.support.jobs import a_job
+
+NEEDS_DATABASE = True
+
+ANN, BO = "ann", "bo"
+COMMITTER = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for line in sys.stdin:
+    with db:
+        db.execute("INSERT INTO event_feed VALUES (?, '', 'document.status_updated', '{}')", (sys.argv[2],))
+    print("committed", flush=True)
+"""
+
+
+def moved(tx: Transaction, user: str, times: int = 1) -> int:
+    event = DocumentStatusUpdated(workspace_id="w", document_id="d", status="parsed")
+    return [tx.append_event(user, event) for _ in range(times)][-1]
+
+
+def append(user: str, times: int = 1) -> Callable[[Transaction], int]:
+    return lambda tx: moved(tx, user, times)
+
+
+async def still(store: Store) -> None:
+    """Until nothing is new."""
+    while await store.feed.changes(0.05):
+        pass
+
+
+async def test_a_commit_of_this_process_is_heard_at_once(store: Store) -> None:
+    """L1: whoever waits is woken by it; nothing new is False after the time."""
+    await still(store)
+    waiting = asyncio.create_task(store.feed.changes(20.0))
+    await asyncio.sleep(0)
+
+    await store.write(append(ANN))
+
+    assert await waiting
+    assert not await store.feed.changes(0.02)
+
+
+async def test_a_commit_between_two_waits_is_not_missed(home: Home, store: Store) -> None:
+    """L1: also one of another process, made while nobody waited."""
+    other = await home.open()
+    await still(store)
+
+    await other.write(append(ANN))
+
+    assert await store.feed.changes(0.0)
+
+
+async def test_a_commit_of_another_process_is_heard_soon(home: Home, store: Store) -> None:
+    """L1: raw SQL of a foreign program is heard like any other; half of the time within a few looks."""
+    await still(store)
+    words = ["-c", COMMITTER, str(home.folder / "penstock.db"), LOCAL_WORKSPACE]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    delays = []
+    for _ in range(9):
+        waiting = asyncio.create_task(store.feed.changes(20.0))
+        await asyncio.sleep(0)
+        process.stdin.write(b"\n")
+        await process.stdout.readline()
+        committed = time.monotonic()
+        assert await waiting
+        delays.append(time.monotonic() - committed)
+    process.stdin.close()
+    await process.wait()
+
+    assert (await store.feed.bounds([LOCAL_USER]))[LOCAL_USER].last == 9
+    assert sorted(delays)[4] < 0.05
+
+
+async def test_pages_tell_those_who_moved_on(store: Store) -> None:
+    """L2, L7: each with his own next events; who has nothing new is left out."""
+    await store.write(append(ANN, 5))
+    await store.write(append(BO, 3))
+
+    pages = {page.user: page for page in await store.feed.pages({ANN: 2, BO: 3, "cy": 0})}
+
+    assert set(pages) == {ANN}
+    assert [event.seq for event in pages[ANN].events] == [3, 4, 5]
+    assert {event.user for event in pages[ANN].events} == {ANN}
+    assert pages[ANN].last == 5
+
+
+async def test_pages_are_bounded_and_those_named_first_come_first(store: Store) -> None:
+    """L2: so many users, so many events each."""
+    for user in (ANN, BO):
+        await store.write(append(user, 5))
+
+    (page,) = await store.feed.pages({BO: 1, ANN: 0}, users=1, limit=2)
+
+    assert (page.user, page.last, [event.seq for event in page.events]) == (BO, 5, [2, 3])
+
+
+async def test_what_was_forgotten_is_told(store: Store, clock: FakeClock) -> None:
+    """L3, L4: the next event does not follow; the bounds say from where on it would."""
+    await store.write(append(ANN, 3))
+    clock.advance(100.0)
+    await store.write(append(ANN, 2))
+    await store.forget_events(clock.now() - 50.0)
+
+    (page,) = await store.feed.pages({ANN: 1})
+
+    assert not page.follows(1)
+    assert (await store.feed.pages({ANN: 3}))[0].follows(3)
+    assert await store.feed.bounds([ANN, BO]) == {ANN: Bounds(oldest=4, last=5), BO: Bounds(oldest=1, last=0)}
+
+
+async def test_numbers_go_on_where_nothing_is_kept(store: Store, clock: FakeClock) -> None:
+    """L4: the last number stays known."""
+    await store.write(append(ANN, 3))
+    await store.forget_events(clock.now() + 1.0)
+
+    assert (await store.feed.bounds([ANN]))[ANN] == Bounds(oldest=4, last=3)
+    (page,) = await store.feed.pages({ANN: 2})
+    assert not page.follows(2)
+    assert await store.feed.pages({ANN: 3}) == []
+
+
+async def test_a_snapshot_names_what_has_not_ended(store: Store) -> None:
+    """L5, L7: unfinished documents and answers of one user, with his last number."""
+    user = "11111111-1111-4111-8111-111111111111"
+
+    def work(tx: Transaction) -> Workspace:
+        tx.accounts.sign_in(user)
+        theirs = tx.accounts.open(user, "theirs")
+        shelf = tx.shelves.declare(LOCAL_WORKSPACE, "notes", recipe_json="{}")
+        tx.documents.admit(new_document(shelf.id, "/a", LOCAL_TENANT))
+        for workspace in (LOCAL_WORKSPACE, theirs.id):
+            talk = tx.conversations.open(workspace)
+            posted = tx.conversations.post(workspace, talk.id, "Who?", owner="o")
+            tx.conversations.take(posted.answer.id, "o")
+        return theirs
+
+    theirs = await store.write(work)
+
+    ours = await store.feed.snapshot(LOCAL_USER)
+    foreign = await store.feed.snapshot(user)
+    assert [(each.name, each.status, each.collection) for each in ours.documents] == [
+        ("a", "pending", "notes")
+    ]
+    assert [each.workspace_id for each in ours.answers] == [LOCAL_WORKSPACE]
+    assert ours.answers[0].status == "running"
+    assert ours.seq == (await store.feed.bounds([LOCAL_USER]))[LOCAL_USER].last
+    assert foreign.documents == ()
+    assert [each.workspace_id for each in foreign.answers] == [theirs.id]
+
+
+async def test_words_of_an_answer_are_underway(store: Store) -> None:
+    """L6: what it says so far, for its user alone."""
+
+    def work(tx: Transaction) -> str:
+        talk = tx.conversations.open(LOCAL_WORKSPACE)
+        posted = tx.conversations.post(LOCAL_WORKSPACE, talk.id, "Who?", owner="o")
+        assert tx.conversations.take(posted.answer.id, "o") is not None
+        return posted.answer.id
+
+    answer = await store.write(work)
+    await store.transcript.renew("o", {answer: "It is"})  # type: ignore[dict-item]
+
+    (underway,) = await store.feed.underway([LOCAL_USER, ANN])
+    assert underway.user == LOCAL_USER
+    assert [(each.message_id, each.content) for each in underway.answers] == [(answer, "It is")]
+    assert await store.feed.underway([ANN]) == []
+
+
+async def test_progress_of_a_running_stage_is_underway(store: Store) -> None:
+    """L6: how far it is, under the id its events have; nothing once it has ended."""
+    job = a_job(tenant=LOCAL_TENANT)
+
+    def work(tx: Transaction) -> str:
+        document = tx.documents.admit(
+            new_document(declared(tx, tenant=LOCAL_TENANT).id, tenant=LOCAL_TENANT), job=job.id
+        )
+        tx.submit([job])
+        return document.id
+
+    document = await store.write(work)
+    lease = await claim_one(store.queue)
+    stage = await store.write(lambda tx: tx.stages.begin(lease, document, StageKind.PARSE))  # type: ignore[arg-type]
+    await store.queue.progress(lease, Progress(done=3, total=10))
+
+    (underway,) = await store.feed.underway([LOCAL_USER])
+    assert underway.progress == (
+        JobProgress(
+            job_id=stage,
+            job_type="parse",
+            document_id=document,
+            workspace_id=LOCAL_WORKSPACE,
+            done=3,
+            total=10,
+        ),
+    )
+    await store.queue.settle([(lease, DONE)])
+    assert await store.feed.underway([LOCAL_USER]) == []
