@@ -11,11 +11,14 @@ from collections.abc import Callable
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from penstock.answer.showing import nobody
 from penstock.doors.entry import Entry
 from penstock.doors.http.app import make_app
 from penstock.doors.http.house import House
 from penstock.doors.http.rates import Rates
+from penstock.doors.live.hub import open_hub
+from penstock.doors.live.protocol import LiveProtocol
+from penstock.doors.live.routes import live_routes
+from penstock.doors.live.socket import MESSAGE_BYTES_MAX
 from penstock.settings import Settings
 from penstock.wiring.serving import open_house
 from penstock.wiring.sign_in import threshold_of
@@ -83,7 +86,7 @@ class _Server(uvicorn.Server):
 async def serve(settings: Settings, listening: socket.socket, ready: Callable[[int], None]) -> None:
     """Answer requests on a bound socket until cancelled; `ready` hears the port once they are answered."""
     port = listening.getsockname()[1]
-    async with open_house(settings) as opened:
+    async with open_house(settings) as opened, open_hub(opened.store.feed, opened.store.clock) as hub:
         entry = Entry(opened.store, opened.tokens, opened.store.tickets, threshold_of(settings))
         entry.port = port
         house = House(
@@ -94,13 +97,14 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
             chat=opened.chat,
             answers=opened.answers,
             rates=Rates(opened.store.clock, settings.http.requests_per_minute),
-            show=lambda _: nobody,
+            show=lambda workspace: hub.shower(workspace.owner),
         )
-        server = _Server(config_of(make_app(house)), lambda: ready(port))
+        server = _Server(config_of(make_app(house, live_routes(hub, entry))), lambda: ready(port))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         try:
             await asyncio.shield(serving)
         finally:
+            hub.drain()  # first: a stream that goes on would hold the server up
             server.should_exit = True
             await serving
 
@@ -110,11 +114,11 @@ def config_of(app: object) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type]  # an ASGI application
         http=PromptProtocol,
-        ws="websockets-sansio",
+        ws=LiveProtocol,
         ws_per_message_deflate=False,
         ws_ping_interval=20.0,
         ws_ping_timeout=20.0,
-        ws_max_size=16 * 1024,
+        ws_max_size=MESSAGE_BYTES_MAX,
         lifespan="off",
         log_config=None,
         access_log=False,
