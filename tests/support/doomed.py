@@ -19,19 +19,25 @@ from typing import Any, cast
 
 import msgspec
 
+from penstock.engines.disk import DiskBlobs
 from penstock.engines.sqlite import store
 from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.turnstile import Turnstile
 from penstock.engines.sqlite.writer import Writer
+from penstock.intake.admission import Admission, Order
+from penstock.model.catalogue import LOCAL_TENANT, BlobId
 from penstock.model.ids import new_worker_id
 from penstock.model.jobs import JobId, WorkerId
+from penstock.model.uploads import Uploaded
 from penstock.settings import Settings, load
 from penstock.wiring.store import open_store
 from penstock.wiring.workers import Orders, run_supervisor, serve
 from tests.support.handlers_for_tests import HANDLERS
 from tests.support.jobs import a_note
 
+COLLECTION = "papers"
+"""Where an upload goes."""
 EDGES = {
     "submit": "submit_insert",
     "claim": "claim_take",
@@ -158,6 +164,15 @@ async def _cancel(settings: Settings, task: Task) -> None:
         await opened.desk.cancel([JobId(task.job_id)])
 
 
+async def _upload(settings: Settings, task: Task) -> None:
+    """Keep a text as a door keeps bytes, and hand it in under the name of the task."""
+    blob = await DiskBlobs(settings.data / "blobs").put_bytes(task.text.encode())
+    sent = Uploaded(blob=BlobId(blob.hash), size=blob.size, name=task.job_id)
+    order = Order(tenant=LOCAL_TENANT, collection=COLLECTION, priority=5)
+    async with open_store(settings) as opened:
+        await Admission(opened).uploads(order, [sent])
+
+
 def main() -> None:
     task = msgspec.json.decode(sys.argv[1], type=Task)
     settings = load(None, os.environ, {})
@@ -172,6 +187,8 @@ def main() -> None:
             asyncio.run(_submit(settings, task))
         case "cancel":
             asyncio.run(_cancel(settings, task))
+        case "upload":
+            asyncio.run(_upload(settings, task))
         case _:
             raise ValueError(f"no such role: {task.role}")
 

@@ -12,14 +12,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from penstock.model.catalogue import DocumentId, NewDocument, Source, content_identity
+from penstock.model.catalogue import Collection, DocumentId, NewDocument, Source, content_identity
+from penstock.model.errors import Refused
 from penstock.model.ids import new_job_id
-from penstock.model.jobs import Accepted, BatchId, JobId, Lease, NewJob, Operation, Receipt, TenantId
+from penstock.model.jobs import Accepted, BatchId, JobId, Lease, NewJob, Operation, TenantId
 from penstock.model.options import Options
 from penstock.model.payloads import Content, DeleteDocument, File, Folder, Library, Payload, Project, Rename
+from penstock.model.provenance import Provenance
+from penstock.model.uploads import Uploaded, upload_name, upload_path
 from penstock.ports.database import Database, Transaction
 from penstock.ports.lookup import collection_of
 
+SUBMITTER = "api"
+"""By whom an upload is said to be submitted, where other programs read of it."""
 PORTION = 500
 """Documents admitted in one commit: enough to be quick, few enough to let others write in between."""
 
@@ -77,7 +82,7 @@ class Admission:
         looks, chosen = marks or {}, ids or {}
         requests = [
             _Request(
-                job=self._job(
+                job=_job(
                     order,
                     File(file_path=path),
                     op,
@@ -99,17 +104,20 @@ class Admission:
             )
         return admitted
 
+    async def uploads(self, order: Order, sent: Sequence[Uploaded]) -> list[Admitted]:
+        """One document and job for each upload whose bytes are kept already; they are in use from then on.
+
+        The same bytes in the same collection are the same document, under the name they first came by.
+        """
+        admitted: list[Admitted] = []
+        for at in range(0, len(sent), PORTION):
+            portion = sent[at : at + PORTION]
+            admitted += await self._database.write(partial(admit_uploads, order=order, sent=portion))
+        return admitted
+
     async def text(self, order: Order, content: Content, *, name: str | None = None) -> Admitted:
         """A text given directly."""
-        request = _Request(
-            job=self._job(order, content, Operation.INGEST, None),
-            source=Source.CONTENT,
-            identity=content_identity(content.content),
-            name=name or content.main_tag or content.source_type,
-            metadata=order.options.document,
-        )
-        (admitted,) = await self._database.write(partial(_admit, order=order, requests=[request], batch=None))
-        return admitted
+        return await self._database.write(partial(admit_text, order=order, content=content, name=name))
 
     async def job(
         self,
@@ -121,7 +129,7 @@ class Admission:
         batch: BatchId | None = None,
     ) -> Admitted:
         """Work that makes children, or changes what is known of a document."""
-        job = self._job(order, payload, op, _child(parent, repr(payload)))
+        job = _job(order, payload, op, _child(parent, repr(payload)))
 
         def admit(tx: Transaction) -> Admitted:
             order.guard(tx)
@@ -142,36 +150,94 @@ class Admission:
         """Deletes, by path or document id, each ordered against other work on the same document."""
         admitted: list[Admitted] = []
         for at in range(0, len(identities), PORTION):
-            jobs = [
-                self._job(order, DeleteDocument(document_id=name), Operation.DELETE, _child(parent, name))
-                for name in identities[at : at + PORTION]
-            ]
-            receipts = await self._database.write(partial(_submit, order=order, jobs=jobs, batch=batch))
-            admitted += [
-                Admitted(job=receipt.job_id, how=receipt.how, name=name)
-                for receipt, name in zip(receipts, identities[at : at + PORTION], strict=True)
-            ]
+            portion = identities[at : at + PORTION]
+            admitted += await self._database.write(
+                partial(admit_removals, order=order, identities=portion, parent=parent, batch=batch)
+            )
         return admitted
 
-    def _job(
-        self,
-        order: Order,
-        payload: Payload,
-        op: Operation,
-        job_id: JobId | None,
-        mark: str | None = None,
-    ) -> NewJob:
-        return NewJob(
-            tenant=order.tenant,
-            collection=order.collection,
-            payload=payload,
-            op=op,
-            priority=order.priority,
-            max_retries=order.max_retries,
-            branch=order.branch,
-            metadata=replace(order.options, mark=mark).as_metadata(),
-            id=job_id or JobId(new_job_id()),
-        )
+
+def admit_uploads(tx: Transaction, order: Order, sent: Sequence[Uploaded]) -> list[Admitted]:
+    """The same as `Admission.uploads`, together with the caller's own changes; at most a portion."""
+    order.guard(tx)
+    collection = collection_of(tx, order.tenant, order.collection)
+    return [_admit_upload(tx, order, collection, each) for each in sent]
+
+
+def _admit_upload(tx: Transaction, order: Order, collection: Collection, sent: Uploaded) -> Admitted:
+    if sent.size < 1:
+        raise Refused(f"{sent.name} is empty", code="ERR_FILE_EMPTY")
+    path, name = upload_path(sent.blob), upload_name(sent.name)
+    options = replace(order.options, document={**order.options.document, **sent.metadata})
+    new = NewDocument(
+        tenant=order.tenant,
+        collection=collection.id,
+        source=Source.UPLOAD,
+        identity=path,
+        name=name,
+        branch=order.branch,
+        metadata=options.document,
+        size=sent.size,
+    )
+    # Ordered by its document: so a delete by id, which is how people delete, ends it while it waits.
+    document = tx.documents.admit(new).id
+    payload = File(file_path=path, file_hash=f"sha256:{sent.blob}", size_bytes=sent.size)
+    job = _job(replace(order, options=options), payload, Operation.INGEST, None)
+    told = Provenance(filename=name, submitted_by=SUBMITTER).as_metadata()
+    job = replace(job, document_id=document, metadata={**job.metadata, **told})
+    (receipt,) = tx.submit([job])
+    tx.kept.hold(receipt.job_id, sent.blob)
+    tx.documents.admit(new, job=receipt.job_id)
+    return Admitted(job=receipt.job_id, how=receipt.how, name=name, document=document)
+
+
+def admit_text(tx: Transaction, order: Order, content: Content, *, name: str | None = None) -> Admitted:
+    """The same as `Admission.text`, together with the caller's own changes."""
+    request = _Request(
+        job=_job(order, content, Operation.INGEST, None),
+        source=Source.CONTENT,
+        identity=content_identity(content.content),
+        name=name or content.main_tag or content.source_type,
+        metadata=order.options.document,
+    )
+    (admitted,) = _admit(tx, order, [request], None)
+    return admitted
+
+
+def admit_removals(
+    tx: Transaction,
+    order: Order,
+    identities: Sequence[str],
+    *,
+    parent: JobId | None = None,
+    batch: BatchId | None = None,
+) -> list[Admitted]:
+    """The same as `Admission.removals`, together with the caller's own changes; at most a portion."""
+    order.guard(tx)
+    jobs = [
+        _job(order, DeleteDocument(document_id=name), Operation.DELETE, _child(parent, name))
+        for name in identities
+    ]
+    return [
+        Admitted(job=receipt.job_id, how=receipt.how, name=name)
+        for receipt, name in zip(tx.submit(jobs, batch=batch), identities, strict=True)
+    ]
+
+
+def _job(
+    order: Order, payload: Payload, op: Operation, job_id: JobId | None, mark: str | None = None
+) -> NewJob:
+    return NewJob(
+        tenant=order.tenant,
+        collection=order.collection,
+        payload=payload,
+        op=op,
+        priority=order.priority,
+        max_retries=order.max_retries,
+        branch=order.branch,
+        metadata=replace(order.options, mark=mark).as_metadata(),
+        id=job_id or JobId(new_job_id()),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,11 +249,6 @@ class _Request:
     identity: str
     name: str
     metadata: Mapping[str, object] = field(default_factory=dict)
-
-
-def _submit(tx: Transaction, order: Order, jobs: Sequence[NewJob], batch: BatchId | None) -> list[Receipt]:
-    order.guard(tx)
-    return tx.submit(jobs, batch=batch)
 
 
 def _admit(

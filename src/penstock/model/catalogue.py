@@ -43,6 +43,8 @@ class Source(StrEnum):
     """Identity: `sha256:` of the text."""
     LIBRARY = "library"
     """Identity: `{name}:{version}`, with `#{path}` for one file of several."""
+    UPLOAD = "upload"
+    """Identity: `/upload:/sha256:` and the hash of the bytes; see uploads."""
 
 
 class DocumentState(StrEnum):
@@ -118,6 +120,8 @@ class NewDocument:
     name: str
     branch: str = "main"
     metadata: Mapping[str, object] = field(default_factory=dict)
+    size: int = 0
+    """How many bytes it has, where that is known already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +143,7 @@ class Document:
     blob: BlobId | None = None
     """The bytes of the current version."""
     size: int | None = None
+    """Of the current version, else of the bytes it was last begun or sent with."""
     version: VersionId | None = None
     """The current version in the answering generation."""
     chunks: int = 0
@@ -162,6 +167,10 @@ class Version:
     state: VersionState
     chunks: int = 0
     """Rows written so far, or in all once it is current."""
+    size: int = 0
+    """Of its bytes; told where versions are listed, as the times are."""
+    begun_at: float = 0.0
+    published_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

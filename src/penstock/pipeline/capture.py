@@ -15,6 +15,8 @@ from penstock.model.files import Blob, BlobHash
 from penstock.model.jobs import Lease
 from penstock.model.options import Options, Origin
 from penstock.model.payloads import Content, File, Library
+from penstock.model.provenance import provenance_of
+from penstock.model.uploads import uploaded_blob
 from penstock.pipeline.changes import library_identity, named
 from penstock.pipeline.workshop import Workshop
 from penstock.ports.database import Transaction
@@ -42,6 +44,7 @@ class Captured:
             name=self.name,
             branch=lease.branch,
             metadata=options.document,
+            size=self.size,
         )
 
 
@@ -72,6 +75,8 @@ class Capturer:
 
     async def _take(self, lease: Lease, options: Options) -> Captured:
         match lease.payload:
+            case File(file_path=path) if (sent := uploaded_blob(path)) is not None:
+                return await self._sent(lease, path, sent)
             case File(file_path=path):
                 blob = await self._from(lease, path, options.root)
                 return _captured(blob, Source.FILE, path, PurePosixPath(path).name)
@@ -94,6 +99,18 @@ class Capturer:
         limit = self._shop.file_bytes(lease)
         return await self._shop.blobs.put_file(Path(path), limit=limit, beneath=beneath)
 
+    async def _sent(self, lease: Lease, path: str, blob: BlobId) -> Captured:
+        """An upload's bytes: those of a document of this tenant, or those this very job brought."""
+        name = await self._shop.write(lease, lambda tx: _name_of_upload(tx, lease, path, blob))
+        if name is None:
+            raise Refused("the bytes of this upload are not kept; send them again", code="ERR_BLOB_MISSING")
+        kept = await self._shop.blobs.verify(BlobHash(blob))
+        if kept.size > (limit := self._shop.file_bytes(lease)):
+            raise Refused(
+                f"{name} has {kept.size:,} bytes, the limit is {limit:,}", code="ERR_FILE_TOO_LARGE"
+            )
+        return _captured(kept, Source.UPLOAD, path, name)
+
     async def _begun_before(self, lease: Lease) -> Captured | None:
         """What an earlier attempt, or the job this one replays, captured before the file was moved."""
         document = await self._document(lease)
@@ -104,6 +121,8 @@ class Capturer:
     async def _bytes_of(self, document: Document) -> Captured:
         """What readers see; of a document that a rebuild left out, what it was last begun with."""
         blob = document.blob or await self._shop.catalogue.last_bytes(document.id)
+        if blob is None and document.source is Source.UPLOAD:
+            blob = uploaded_blob(document.identity)
         found = await self._kept(document, blob)
         if found is None:
             raise Refused(f"no bytes of {document.name} are kept", code="ERR_BLOB_MISSING")
@@ -117,6 +136,18 @@ class Capturer:
 
     async def _document(self, lease: Lease) -> Document | None:
         return await self._shop.write(lease, lambda tx: named(tx, lease))
+
+
+def _name_of_upload(tx: Transaction, lease: Lease, path: str, blob: BlobId) -> str | None:
+    """What an upload is called; None if this job may not read it, or nobody can."""
+    collection = collection_of(tx, lease.tenant, lease.collection)
+    document = tx.documents.at(lease.tenant, collection.id, path)
+    if document is not None and document.source is Source.UPLOAD:
+        return document.name
+    if tx.kept.held(lease.job_id) != blob:
+        return None
+    # A delete that was accepted before this job took the document away; the bytes came after it.
+    return provenance_of(lease.metadata_json).filename or PurePosixPath(path).name
 
 
 def _captured(blob: Blob, source: Source, identity: str, name: str) -> Captured:

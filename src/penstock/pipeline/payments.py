@@ -161,7 +161,7 @@ class Payments:
 
     async def _payload(self, document: Document) -> Payload:
         match document.source:
-            case Source.FILE:
+            case Source.FILE | Source.UPLOAD:
                 return File(file_path=document.identity)
             case Source.LIBRARY:
                 name, _, version = document.identity.rpartition(":")
@@ -189,7 +189,12 @@ def _owe(tx: Transaction, debt: NewDebt) -> None:
 
 
 def _names(payload: Payload, document: Document) -> bool:
-    """Whether a payload itself says which document it is about; a text that is gone does not."""
+    """Whether a payload itself says which document it is about; a text that is gone does not.
+
+    Jobs on uploads are ordered by their document, as their deletes are.
+    """
+    if document.source is Source.UPLOAD:
+        return False
     return not isinstance(payload, Content) or content_identity(payload.content) == document.identity
 
 

@@ -28,6 +28,8 @@ K15  A purge leaves nothing of what it purges: no chunk, no words, no version, n
 K16  What belongs to another workspace is not there.
 K17  Removing a collection ends its unfinished jobs with ERR_COLLECTION_UNKNOWN: what runs can write nothing
      more, what waits is never claimed, and neither comes into a collection of the same name made later.
+K18  Bytes are in use as long as a version, a kept parse or an upload of them is there, or the job that
+     brought them has not ended.
 """
 
 from __future__ import annotations
@@ -207,6 +209,14 @@ class Kept(Protocol):
         """What a look at a folder found; a later look of the same job counts."""
         ...
 
+    def hold(self, job: JobId, blob: BlobId) -> None:
+        """Keep the bytes an unfinished job brought until it has ended (K18)."""
+        ...
+
+    def held(self, job: JobId) -> BlobId | None:
+        """The bytes a job brought, while it has not ended."""
+        ...
+
 
 class Debts(Protocol):
     """What is owed, inside a transaction (K14)."""
@@ -296,7 +306,7 @@ class Catalogue(Protocol):
         ...
 
     async def unused_blobs(self, blobs: Sequence[BlobId]) -> set[BlobId]:
-        """Which of these neither a version nor a kept parse needs."""
+        """Which of these are not in use (K18)."""
         ...
 
     async def counts(self, collection: CollectionId) -> Mapping[str, int]:
@@ -323,5 +333,5 @@ class Catalogue(Protocol):
         ...
 
     async def blob_in_use(self, blob: BlobId) -> bool:
-        """Does a version or a kept parse need these bytes?"""
+        """Are these bytes in use (K18)?"""
         ...

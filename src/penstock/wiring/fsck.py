@@ -21,6 +21,7 @@ from penstock.model.errors import Broken, Fault, Refused
 from penstock.model.files import BlobHash, blob_hash
 from penstock.model.options import Options
 from penstock.model.payloads import Content
+from penstock.model.uploads import Uploaded, uploaded_blob
 from penstock.settings import Settings
 from penstock.wiring.store import Store
 from penstock.wiring.vectors import open_projection
@@ -195,6 +196,12 @@ class Audit:
                 await admission.text(order, Content(content=text), name=document.name)
             case Source.LIBRARY:
                 return await self._replay(document)
+            case Source.UPLOAD:
+                blob = uploaded_blob(document.identity)
+                if blob is None:
+                    return False
+                sent = Uploaded(blob=blob, size=document.size or 0, name=document.name)
+                await admission.uploads(order, [sent])
         return True
 
     async def _text(self, document: Document) -> str | None:

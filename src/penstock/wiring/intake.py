@@ -121,6 +121,7 @@ async def try_again(store: Store, document: Document, job: Job) -> JobId:
         payload=decode_payload(job.item_type, job.payload_json),
         op=job.op,
         priority=job.priority,
+        document_id=None if job.document_id is None else document.id,
         max_retries=job.max_retries,
         branch=job.branch,
         metadata=_object(job.metadata_json),

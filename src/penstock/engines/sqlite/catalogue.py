@@ -177,7 +177,7 @@ class SqliteCatalogue:
         return await self._store.change(lambda db: purging.sweep(db, self._clock.now(), limit=limit))
 
     async def unused_blobs(self, blobs: Sequence[BlobId]) -> set[BlobId]:
-        """Which of these neither a version nor a kept parse needs."""
+        """Which of these are not in use (K18)."""
 
         def work(db: sqlite3.Connection) -> set[BlobId]:
             return {blob for blob in blobs if not db.execute(sql("blob_used"), {"blob": blob}).fetchone()[0]}
@@ -185,7 +185,7 @@ class SqliteCatalogue:
         return await self._store.look(work)
 
     async def blob_in_use(self, blob: BlobId) -> bool:
-        """Does a version or a kept parse need these bytes?"""
+        """Are these bytes in use (K18)?"""
         found = await self._store.look(lambda db: db.execute(sql("blob_used"), {"blob": blob}).fetchone())
         return bool(found[0])
 

@@ -200,6 +200,7 @@ class SqliteDocuments:
             "name": new.name,
             "branch": new.branch,
             "metadata": encode_metadata(new.metadata, bytes_max=self._rules.metadata_bytes_max),
+            "bytes": new.size,
             "now": iso(self._now),
         }
         if not self._db.execute(sql("document_add"), row).rowcount:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
-from penstock.model.catalogue import CollectionId, DocumentId, KeptParse
+from penstock.model.catalogue import BlobId, CollectionId, DocumentId, KeptParse
 from penstock.model.chunks import Vector
 from penstock.model.errors import Broken
 from penstock.model.jobs import JobId, TenantId
@@ -47,6 +47,15 @@ class SqliteKept:
     def keep_report(self, job: JobId, report_json: str) -> None:
         """What a look at a folder found; a later look of the same job counts."""
         self._db.execute(sql("report_keep"), (job, report_json, self._now))
+
+    def hold(self, job: JobId, blob: BlobId) -> None:
+        """The bytes a job brought stay until it has ended (K18)."""
+        self._db.execute(sql("held_add"), (job, blob))
+
+    def held(self, job: JobId) -> BlobId | None:
+        """The bytes a job brought, while it has not ended."""
+        row = self._db.execute(sql("held_find"), (job,)).fetchone()
+        return None if row is None else BlobId(row[0])
 
     def _model(self, name: str, first: Vector) -> tuple[int, int]:
         row = self._db.execute(sql("model_find"), (name,)).fetchone()
