@@ -30,6 +30,16 @@ NAMES = {
     "doomed_mark": "idx_unified_queue_collection_tenant",
     "doomed_stop": "idx_unified_queue_worker",
     "doomed_end": "queue_doomed",
+    "blob_used": "documents_upload",
+    "browse_count": "documents_state (collection_id=? AND state=?)",
+    "browse_versions": "versions_document",
+    "browse_chunks": "chunks_ordinal",
+}
+BROWSED = {
+    "browse_created": "documents_created",
+    "browse_updated": "documents_updated",
+    "browse_name": "documents_name",
+    "browse_size": "documents_bytes",
 }
 
 
@@ -78,3 +88,20 @@ def test_chunks_are_looked_up_one_by_one(catalogue: sqlite3.Connection) -> None:
     for name in ("index_visible", "index_passages", "index_rows"):
         scans = [step for step in plan(catalogue, sql(name)) if step.startswith("SCAN")]
         assert all("json_each" in step or "wanted" in step for step in scans), scans
+
+
+@pytest.mark.parametrize("down", ["", "_down"], ids=["up", "down"])
+@pytest.mark.parametrize("name", sorted(BROWSED))
+def test_a_page_is_a_range_of_its_index(catalogue: sqlite3.Connection, name: str, down: str) -> None:
+    """However many documents there are, none is sorted, and none before the place is met."""
+    steps = plan(catalogue, sql(f"{name}{down}"))
+
+    assert len(steps) == 1, steps
+    assert f"USING INDEX {BROWSED[name]} (collection_id=? AND " in steps[0], steps
+
+
+def test_a_page_fetches_its_own_documents_alone(catalogue: sqlite3.Connection) -> None:
+    """By their numbers, one by one."""
+    scans = [step for step in plan(catalogue, sql("browse_rows")) if step.startswith("SCAN")]
+
+    assert all("json_each" in step for step in scans), scans
