@@ -18,6 +18,7 @@ from penstock.model.outcomes import Outcome
 from penstock.ports.accounts import Accounts
 from penstock.ports.catalogue import Debts, Documents, Kept, Shelves, Stages
 from penstock.ports.conversations import Conversations
+from penstock.ports.requests import Requests
 
 T = TypeVar("T")
 
@@ -74,6 +75,11 @@ class Transaction(Protocol):
     @property
     def conversations(self) -> Conversations:
         """Conversations and their messages."""
+        ...
+
+    @property
+    def requests(self) -> Requests:
+        """Answers to requests that may be sent again."""
         ...
 
 

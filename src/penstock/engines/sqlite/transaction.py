@@ -12,6 +12,7 @@ from penstock.engines.sqlite.debts import SqliteDebts
 from penstock.engines.sqlite.documents import SqliteDocuments
 from penstock.engines.sqlite.kept import SqliteKept
 from penstock.engines.sqlite.outbox import accept
+from penstock.engines.sqlite.requests import SqliteRequests
 from penstock.engines.sqlite.shelves import SqliteShelves
 from penstock.engines.sqlite.stages import SqliteStages
 from penstock.engines.sqlite.statements import sql
@@ -95,3 +96,8 @@ class SqliteTransaction:
     def conversations(self) -> SqliteConversations:
         """Conversations and their messages."""
         return SqliteConversations(self._db, self._now)
+
+    @property
+    def requests(self) -> SqliteRequests:
+        """Answers to requests that may be sent again."""
+        return SqliteRequests(self._db, self._now)
