@@ -187,7 +187,9 @@ class Hub:
         position = self._positions.setdefault(user, last)
         if watched and seq >= max(position, last):
             listener.live = True
-            frames.append(ready_frame(seq))
+            if not listener.greeted:
+                listener.greeted = True
+                frames.append(ready_frame(seq))
         return frames
 
     async def _page(self, user: str, seq: int | None) -> Page | Reason:

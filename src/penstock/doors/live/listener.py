@@ -75,6 +75,7 @@ class Listener:
         "busy_since",
         "expires_at",
         "give_up",
+        "greeted",
         "live",
         "seq",
         "since",
@@ -100,6 +101,8 @@ class Listener:
         """The last event that was taken."""
         self.live = False
         """Whether it is given events as they are committed."""
+        self.greeted = False
+        """Whether it was told that it has all there was."""
         self.busy_since: float | None = None
         """When it was last given something that is not sent yet; by the loop's clock."""
         self.give_up: Callable[[], object] = lambda: None
