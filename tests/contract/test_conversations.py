@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -484,3 +485,22 @@ async def test_what_was_undone_is_not_told(store: Store) -> None:
 
     assert await events(store) == []
     assert await store.transcript.messages(LOCAL_WORKSPACE, talk.id) == []
+
+
+async def test_all_conversations_of_a_workspace_go_a_few_at_a_time(store: Store) -> None:
+    """H9, H11: with their messages, and none of another workspace."""
+    for title in ("one", "two", "three"):
+        conversation = await opened(store, title=title)
+        await posted(store, conversation)
+
+    removed = [
+        await store.write(partial(_removed, where))
+        for where in (ELSEWHERE, LOCAL_WORKSPACE, LOCAL_WORKSPACE, LOCAL_WORKSPACE)
+    ]
+
+    assert removed == [0, 2, 1, 0]
+    assert await store.transcript.conversations(LOCAL_WORKSPACE) == []
+
+
+def _removed(where: WorkspaceId, tx: Transaction) -> int:
+    return tx.conversations.remove_some(where, limit=2)

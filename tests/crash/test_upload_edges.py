@@ -10,7 +10,7 @@ import pytest
 from penstock.engines.disk import DiskBlobs
 from penstock.intake.admission import Admission, Admitted, Order
 from penstock.model.catalogue import LOCAL_TENANT, BlobId
-from penstock.model.uploads import Uploaded, upload_path
+from penstock.model.uploads import Uploaded
 from penstock.pipeline.sweeper import Sweeper
 from penstock.settings import load
 from penstock.wiring.store import open_store
@@ -45,14 +45,15 @@ def upload(papers: Papers, text: str = TEXT, name: str = "cats.md") -> Admitted:
 
 def test_an_upload_goes_through_every_verb(papers: Papers) -> None:
     """Shown, renamed, rebuilt, sent again, deleted, sent after a delete: its kept bytes are all it needs."""
+    worker = papers.worker()
     first = upload(papers)
     broken = upload(papers, "{ no JSON", "broken.json")
-    papers.settle()
-    papers.assert_all_is_well(["cats.md"], failed=["broken.json"])
+    papers.rest(worker)
+    assert papers.states() == {"cats.md": "ingested", "broken.json": "error"}
     vectors = papers.embeddings()
 
     listed = json.loads(papers.run("ingest", "list", "--rag", COLLECTION, "--json"))["documents"]
-    shown = json.loads(papers.run("ingest", "status", first.job, "--json"))
+    shown = json.loads(papers.run("ingest", "status", "--job", first.job, "--json"))
     assert {(each["name"], each["source"]) for each in listed} == {
         ("cats.md", "upload"),
         ("broken.json", "upload"),
@@ -65,21 +66,19 @@ def test_an_upload_goes_through_every_verb(papers: Papers) -> None:
     papers.run("queue", "retry", first.job)
     papers.run(
         "queue", "submit", "--type", "rename", "--op", "update", "--collection", COLLECTION, "--payload",
-        json.dumps({"old_path": upload_path(BlobId(blob_of(papers, "cats.md"))), "new_path": "/tigers.md"}),
+        json.dumps({"old_path": identity_of(papers, "cats.md"), "new_path": "/tigers.md"}),
     )  # fmt: skip
-    papers.settle()
-    assert again.document == first.document
-    papers.assert_all_is_well(["tigers.md"], failed=["broken.json"])
-
     papers.run("ingest", "reindex", "--rag", COLLECTION)
-    papers.settle()
-    papers.assert_all_is_well(["tigers.md"], failed=["broken.json"])
+    papers.rest(worker)
+    assert again.document == first.document
     assert papers.embeddings() == vectors
+    papers.assert_all_is_well(["tigers.md"], failed=["broken.json"])
 
-    for each in (first.document, broken.document):
-        papers.run("ingest", "delete", "--rag", COLLECTION, "--document", str(each))
+    documents = ["--document", str(first.document), "--document", str(broken.document)]
+    papers.run("ingest", "delete", "--rag", COLLECTION, *documents)
     upload(papers)
-    papers.settle()
+    papers.rest(worker)
+    assert worker.stop() == 0
     papers.assert_all_is_well(["cats.md"])
 
 
@@ -107,6 +106,6 @@ async def sweep(papers: Papers) -> int:
         return await Sweeper(store.catalogue, DiskBlobs(settings.data / "blobs"), clock).look()
 
 
-def blob_of(papers: Papers, name: str) -> str:
+def identity_of(papers: Papers, name: str) -> str:
     (row,) = papers.plant.rows("SELECT identity FROM documents WHERE name = ?", name)
-    return str(row["identity"]).rpartition(":")[2]
+    return str(row["identity"])

@@ -151,7 +151,10 @@ class Papers:
             rows("SELECT * FROM embeddings WHERE embedding_id NOT IN (SELECT embedding_id FROM chunks)") == []
         )
         assert set(self.visible()) == set(documents)
-        needed = rows("SELECT blob FROM versions UNION SELECT result FROM parses")
+        needed = rows(
+            "SELECT blob FROM versions UNION SELECT result FROM parses"
+            " UNION SELECT substr(identity, 17) FROM documents WHERE source = 'upload'"
+        )
         assert self.blobs() == {row["blob"] for row in needed}
         self.run("fsck")
 

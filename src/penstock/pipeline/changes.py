@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from penstock.model.catalogue import Document, DocumentId, StageKind, content_identity
+from penstock.model.accounts import tenant_of
+from penstock.model.catalogue import Document, DocumentId, Source, StageKind, content_identity
 from penstock.model.errors import Refused
 from penstock.model.jobs import Lease
 from penstock.model.payloads import Content, DeleteDocument, File, Library, Rename
+from penstock.model.uploads import uploaded_blob
 from penstock.pipeline.workshop import Workshop
 from penstock.ports.attempt import Attempt
 from penstock.ports.database import Transaction
@@ -15,6 +17,8 @@ from penstock.ports.lookup import collection_of
 
 PORTION = 200
 """Documents hidden in one write when a tenant goes."""
+TALKS = 10
+"""Conversations removed in one write, each with up to a thousand messages."""
 
 
 class Changes:
@@ -35,6 +39,8 @@ class Changes:
             raise TypeError(f"a rename was expected, not {type(payload).__name__}")
 
         def rename(tx: Transaction) -> None:
+            if uploaded_blob(payload.new_path) is not None:
+                raise Refused("new_path is of the form uploads are known by", code="ERR_PATH_INVALID")
             collection = collection_of(tx, lease.tenant, lease.collection)
             document = tx.documents.at(lease.tenant, collection.id, payload.old_path)
             if document is None:
@@ -42,13 +48,18 @@ class Changes:
                     return  # done by an earlier attempt
                 raise Refused(f"there is no document at {payload.old_path}", code="ERR_DOCUMENT_UNKNOWN")
             stage = tx.stages.begin(lease, document.id, StageKind.TASK)
-            tx.documents.rename(document.id, payload.new_path, PurePosixPath(payload.new_path).name)
+            # An upload is known by its bytes, whatever it is called.
+            known_by = document.identity if document.source is Source.UPLOAD else payload.new_path
+            tx.documents.rename(document.id, known_by, PurePosixPath(payload.new_path).name)
             tx.stages.finish(lease, stage)
 
         await self._shop.write(lease, rename)
 
     async def delete_tenant(self, attempt: Attempt) -> None:
-        """Hide everything a tenant has, a portion at a time; nothing of it runs meanwhile."""
+        """Hide everything a tenant has, a portion at a time; nothing of it runs meanwhile.
+
+        With a workspace's own tenant its conversations go too.
+        """
         lease, hidden = attempt.lease, 0
         while True:
             some = await self._shop.write(
@@ -56,12 +67,18 @@ class Changes:
             )
             hidden += some
             if some < PORTION:
-                return
+                break
+            await attempt.progress(hidden)
+        while await self._shop.write(lease, lambda tx: _forget_talk(tx, lease)):
             await attempt.progress(hidden)
 
 
-def _hide_some(tx: Transaction, lease: Lease) -> int:
-    return tx.documents.hide_some(lease.tenant, limit=PORTION)
+def _forget_talk(tx: Transaction, lease: Lease) -> bool:
+    """Remove some conversations of a workspace whose own tenant goes; True if more may be left."""
+    workspace = tx.shelves.workspace_of(lease.tenant)
+    if tenant_of(workspace) != lease.tenant:
+        return False
+    return tx.conversations.remove_some(workspace, limit=TALKS) == TALKS
 
 
 def library_identity(payload: Library) -> str:

@@ -75,6 +75,10 @@ class Conversations(Protocol):
         """Remove it with all its messages (H11); False if it is not there."""
         ...
 
+    def remove_some(self, workspace: WorkspaceId, *, limit: int) -> int:
+        """Remove up to so many of a workspace (H11); how many, fewer than `limit` at the end."""
+        ...
+
     def post(
         self,
         workspace: WorkspaceId,

@@ -90,6 +90,10 @@ class SqliteConversations:
         where = {"workspace": workspace, "conversation": conversation}
         return bool(self._db.execute(sql("conversation_remove"), where).rowcount)
 
+    def remove_some(self, workspace: WorkspaceId, *, limit: int) -> int:
+        """Remove up to so many of a workspace; how many there were."""
+        return self._db.execute(sql("conversation_remove_some"), (workspace, limit)).rowcount
+
     def post(
         self,
         workspace: WorkspaceId,
