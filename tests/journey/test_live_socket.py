@@ -1,0 +1,277 @@
+"""The WebSocket of a real server process: who is let in, what is told, and how each connection ends."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.engines.system.clock import SystemClock
+from penstock.model.conversations import MessageId
+from penstock.model.events import DocumentStatusUpdated
+from penstock.model.principals import Principal
+from penstock.model.rules import Rules
+from penstock.ports.database import Transaction
+from tests.support.live import LiveServer, a_token, a_user, closed, heard, live_server
+
+pytestmark = pytest.mark.xdist_group("live")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    with live_server(tmp_path_factory.mktemp("live"), per_user=3, replay=50, slow_seconds=1.0) as server:
+        yield server
+
+
+@pytest.fixture
+async def store(server: LiveServer) -> Iterator[SqliteStore]:  # type: ignore[misc]
+    """Another process' way to the same data."""
+    store = await open_sqlite(server.log.parent, rules=Rules(), clock=SystemClock(), synchronous="normal")
+    yield store
+    await store.close()
+
+
+def moved(user: str, times: int = 1, text: str = "parsed") -> Callable[[Transaction], None]:
+    def work(tx: Transaction) -> None:
+        for _ in range(times):
+            tx.append_event(user, DocumentStatusUpdated(workspace_id="w", document_id="d", status=text))
+
+    return work
+
+
+async def test_each_way_to_sign_in_is_let_in(server: LiveServer, store: SqliteStore) -> None:
+    """Header, address, ticket and first message: all are told where they stand."""
+    user = a_user()
+    ticket = await store.tickets.issue(Principal(user=user))
+    ways: list[dict[str, object]] = [
+        {"headers": {"Authorization": f"Bearer {a_token(user)}"}},
+        {"token": a_token(user)},
+        {"ticket": ticket},
+    ]
+    for way in ways:
+        async with server.connect(**way) as socket:  # type: ignore[arg-type]
+            assert await heard(socket) == {"type": "ready", "payload": {"seq": 0}}
+    async with server.connect() as socket:
+        await socket.send(json.dumps({"type": "auth", "token": a_token(user)}))
+        assert (await heard(socket))["type"] == "ready"
+    assert a_token(user).split(".")[0] not in server.log.read_text()
+    assert ticket not in server.log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "ending"),
+    [
+        ({"token": "nonsense"}, (4401, "ERR_TOKEN_INVALID")),
+        ({"token": a_token(a_user(), seconds=-5)}, (4401, "ERR_TOKEN_EXPIRED")),
+        ({"ticket": "t" * 40}, (4401, "ERR_TICKET_INVALID")),
+        ({"token": a_token(a_user()), "since": "soon"}, (4400, "ERR_SINCE_INVALID")),
+        ({"token": a_token(a_user()), "since": "-1"}, (4400, "ERR_SINCE_INVALID")),
+    ],
+)
+async def test_a_refusal_is_a_close_with_its_code(
+    server: LiveServer, words: dict[str, object], ending: tuple[int, str]
+) -> None:
+    """The upgrade is made, so that a browser is shown why."""
+    async with server.connect(**words) as socket:  # type: ignore[arg-type]
+        assert await closed(socket) == ending
+
+
+async def test_who_says_nothing_is_closed_in_time(server: LiveServer) -> None:
+    """Without a token there are five seconds for a first message."""
+    begun = time.monotonic()
+    async with server.connect() as socket:
+        assert await closed(socket) == (4401, "ERR_TOKEN_MISSING")
+    assert 4.0 < time.monotonic() - begun < 10.0
+
+
+async def test_a_foreign_page_gets_no_upgrade(server: LiveServer) -> None:
+    """Its Origin gives it away; it is answered in plain HTTP, and never connected."""
+    with pytest.raises(InvalidStatus) as refused:
+        async with server.connect(headers={"Origin": "https://evil.example"}, token=a_token(a_user())):
+            pass
+    assert refused.value.response.status_code == 403
+    assert json.loads(refused.value.response.body)["code"] == "ERR_ORIGIN_FORBIDDEN"
+
+
+@pytest.mark.parametrize(
+    ("message", "ending"),
+    [
+        ('{"type": "subscribe"}', (4400, "ERR_FRAME_INVALID")),
+        ("hello", (4400, "ERR_FRAME_INVALID")),
+        ("[" * 10_000, (4400, "ERR_FRAME_INVALID")),
+        (b"\x00\x01", (4400, "ERR_FRAME_INVALID")),
+        ('{"type": "auth", "token": "' + "x" * 9_000 + '"}', (4401, "ERR_TOKEN_INVALID")),
+        (json.dumps({"type": "auth", "token": a_token(a_user())}), (4401, "ERR_TOKEN_INVALID")),
+    ],
+)
+async def test_a_message_we_do_not_read_closes(
+    server: LiveServer, message: str | bytes, ending: tuple[int, str]
+) -> None:
+    """Also the token of another user: a connection belongs to one."""
+    async with server.connect(token=a_token(a_user())) as socket:
+        await heard(socket)
+        await socket.send(message)
+        assert await closed(socket) == ending
+
+
+async def test_a_message_too_large_closes(server: LiveServer) -> None:
+    """It is not even read to its end."""
+    async with server.connect(token=a_token(a_user())) as socket:
+        await heard(socket)
+        await socket.send("x" * 20_000)
+        assert (await closed(socket))[0] == 1009
+
+
+async def test_a_connection_ends_with_its_token_unless_it_is_given_a_newer_one(server: LiveServer) -> None:
+    """4401 when the time is over; a newer token of the same user moves the end."""
+    user = a_user()
+    async with (
+        server.connect(token=a_token(user, seconds=2)) as ends,
+        server.connect(token=a_token(user, seconds=2)) as goes_on,
+    ):
+        await heard(ends)
+        await heard(goes_on)
+        await goes_on.send(json.dumps({"type": "auth", "token": a_token(user)}))
+        assert (await heard(goes_on))["type"] == "auth"
+        assert await closed(ends) == (4401, "ERR_TOKEN_EXPIRED")
+        await (await goes_on.ping())
+
+
+async def test_every_tab_of_a_user_is_told_and_nobody_else(server: LiveServer, store: SqliteStore) -> None:
+    """The documented envelope, with number and time beside it, once for each tab."""
+    ann, bo = a_user(), a_user()
+    async with (
+        server.connect(token=a_token(ann)) as first,
+        server.connect(token=a_token(ann)) as second,
+        server.connect(token=a_token(bo)) as foreign,
+    ):
+        for socket in (first, second, foreign):
+            await heard(socket)
+        await store.write(moved(ann))
+        await store.write(moved(bo, text="ingested"))
+
+        told = [await heard(first), await heard(second)]
+        assert told[0] == told[1]
+        assert told[0].pop("ts").endswith("Z")
+        assert told[0] == {
+            "type": "document.status_updated",
+            "payload": {"workspace_id": "w", "document_id": "d", "status": "parsed"},
+            "seq": 1,
+        }
+        assert (await heard(foreign))["payload"]["status"] == "ingested"
+
+
+async def test_what_was_missed_is_told_first(server: LiveServer, store: SqliteStore) -> None:
+    """From the number the client has, in order, then live."""
+    user = a_user()
+    await store.write(moved(user, 7))
+    async with server.connect(token=a_token(user), since=3) as socket:
+        assert [(await heard(socket))["seq"] for _ in range(4)] == [4, 5, 6, 7]
+        assert await heard(socket) == {"type": "ready", "payload": {"seq": 7}}
+        await store.write(moved(user))
+        assert (await heard(socket))["seq"] == 8
+
+
+@pytest.mark.parametrize(
+    ("since", "reason"), [(0, "too_many"), (59, "future"), (9, "forgotten")], ids=lambda each: str(each)
+)
+async def test_a_gap_that_is_not_told_is_a_snapshot(
+    server: LiveServer, store: SqliteStore, since: int, reason: str
+) -> None:
+    """Too far back, never given, no longer kept: the client is told to read anew, and from where on."""
+    user = a_user()
+    await store.write(moved(user, 58))
+    if reason == "forgotten":
+        await store.change(
+            lambda db: db.execute("DELETE FROM events WHERE user_id = ? AND seq < 20", (user,))
+        )
+    async with server.connect(token=a_token(user), since=since) as socket:
+        told = await heard(socket)
+        assert (told["type"], told["payload"]["reason"], told["payload"]["seq"]) == ("resync", reason, 58)
+        assert (told["payload"]["documents"], told["payload"]["answers"]) == ([], [])
+        assert (await heard(socket))["type"] == "ready"
+        await store.write(moved(user))
+        assert (await heard(socket))["seq"] == 59
+
+
+async def test_words_of_an_answer_another_process_writes_are_told(
+    server: LiveServer, store: SqliteStore
+) -> None:
+    """As deltas without a number, from what the owner keeps in the message; and in the snapshot."""
+    user = a_user()
+
+    def work(tx: Transaction) -> MessageId:
+        tx.accounts.sign_in(user)
+        workspace = tx.accounts.open(user, "mine").id
+        talk = tx.conversations.open(workspace)
+        posted = tx.conversations.post(workspace, talk.id, "Who?", owner="other")
+        assert tx.conversations.take(posted.answer.id, "other") is not None
+        return posted.answer.id
+
+    answer = await store.write(work)
+    async with server.connect(token=a_token(user)) as socket:
+        assert (await heard(socket))["type"] == "ready"
+        await store.transcript.renew("other", {answer: "It is "})
+        first = await heard(socket)
+        await store.transcript.renew("other", {answer: "It is Ann."})
+        second = await heard(socket)
+
+    assert [each["type"] for each in (first, second)] == ["message.delta", "message.delta"]
+    assert "seq" not in first
+    assert [(each["payload"]["start"], each["payload"]["text"]) for each in (first, second)] == [
+        (0, "It is "),
+        (6, "Ann."),
+    ]
+    async with server.connect(token=a_token(user), since=1_000) as socket:
+        (running,) = (await heard(socket))["payload"]["answers"]
+        assert (running["message_id"], running["content"]) == (answer, "It is Ann.")
+
+
+async def test_connections_of_a_user_are_bounded(server: LiveServer) -> None:
+    """The one too many is told so; a place that is left is free again."""
+    user = a_user()
+    sockets = [await server.connect(token=a_token(user)) for _ in range(3)]
+    for socket in sockets:
+        await heard(socket)
+    async with server.connect(token=a_token(user)) as socket:
+        assert await closed(socket) == (4429, "ERR_CONNECTIONS")
+    await sockets.pop().close()
+    async with server.connect(token=a_token(user)) as socket:
+        assert (await heard(socket))["type"] == "ready"
+    for socket in sockets:
+        await socket.close()
+
+
+async def test_a_reader_that_stands_still_is_closed(server: LiveServer, store: SqliteStore) -> None:
+    """With a code of its own, while its neighbour gets everything."""
+    user = a_user()
+    async with (
+        server.connect(token=a_token(user)) as still,
+        server.connect(token=a_token(user)) as brisk,
+    ):
+        await heard(still)
+        await heard(brisk)
+        still.transport.pause_reading()
+        for _ in range(30):
+            await store.write(moved(user, 10, "x" * 20_000))
+            seen = [(await heard(brisk))["seq"] for _ in range(10)]
+        assert seen[-1] == 300
+        await asyncio.sleep(2.0)
+        still.transport.resume_reading()
+        assert await closed(still) == (4408, "ERR_READER_SLOW")
+
+
+async def test_a_server_that_ends_tells_clients_to_come_again(tmp_path: Path) -> None:
+    """1012, for those who wait and those who have just come; the next server goes on where they were."""
+    user = a_user()
+    with live_server(tmp_path) as server:
+        async with server.connect(token=a_token(user)) as socket:
+            await heard(socket)
+            ending = asyncio.create_task(asyncio.to_thread(server.stop))
+            assert await closed(socket) == (1012, "ERR_RESTARTING")
+            assert await ending == 0
+    assert "Traceback" not in server.log.read_text()
