@@ -1,0 +1,134 @@
+"""The stream of events for clients that only read: numbers to come again with, pings, and its ends."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.engines.system.clock import SystemClock
+from penstock.model.events import DocumentStatusUpdated
+from penstock.model.principals import Principal
+from penstock.model.rules import Rules
+from tests.support.live import PATIENCE, LiveServer, Message, a_token, a_user, live_server
+
+pytestmark = pytest.mark.xdist_group("live")
+MOVED = DocumentStatusUpdated(workspace_id="w", document_id="d", status="parsed")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    with live_server(tmp_path_factory.mktemp("stream"), per_user=2) as server:
+        yield server
+
+
+@pytest.fixture
+async def store(server: LiveServer) -> AsyncIterator[SqliteStore]:
+    store = await open_sqlite(server.log.parent, rules=Rules(), clock=SystemClock(), synchronous="normal")
+    yield store
+    await store.close()
+
+
+class Blocks:
+    """What a browser would make of the lines."""
+
+    def __init__(self, reply: httpx.Response) -> None:
+        self._lines = reply.aiter_lines()
+        self.last_id: str | None = None
+
+    async def next(self) -> Message:
+        """The next message; comments and other fields are passed over."""
+        async with asyncio.timeout(PATIENCE):
+            async for line in self._lines:
+                name, _, value = line.partition(": ")
+                if name == "id":
+                    self.last_id = value
+                elif name == "data":
+                    message: Message = json.loads(value)
+                    return message
+        raise AssertionError("the stream has ended")
+
+    async def ended(self) -> bool:
+        async with asyncio.timeout(PATIENCE):
+            return not [line async for line in self._lines if line]
+
+
+@asynccontextmanager
+async def following(server: LiveServer, token: str | None, **words: str) -> AsyncIterator[Blocks]:
+    headers = {name.replace("_", "-"): value for name, value in words.items() if name == "last_event_id"}
+    asked = {name: value for name, value in words.items() if name != "last_event_id"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    address = f"http://127.0.0.1:{server.port}/api/events"
+    async with (
+        httpx.AsyncClient(timeout=PATIENCE) as client,
+        client.stream("GET", address, params=asked, headers=headers) as reply,
+    ):
+        assert reply.status_code == 200, await reply.aread()
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        yield Blocks(reply)
+
+
+async def test_the_stream_goes_on_from_the_number_a_browser_sends(
+    server: LiveServer, store: SqliteStore
+) -> None:
+    """Each event carries its number as id; coming again with it tells what was missed."""
+    user = a_user()
+    async with following(server, a_token(user)) as blocks:
+        assert await blocks.next() == {"type": "ready", "payload": {"seq": 0}}
+        await store.write(lambda tx: tx.append_event(user, MOVED))
+        told = await blocks.next()
+        assert (told["type"], told["seq"], blocks.last_id) == ("document.status_updated", 1, "1")
+    await store.write(lambda tx: tx.append_event(user, MOVED))
+    ticket = await store.tickets.issue(Principal(user=user))
+    async with following(server, None, last_event_id="1", ticket=ticket) as blocks:
+        assert [(await blocks.next())["seq"], (await blocks.next())["payload"]["seq"]] == [2, 2]
+
+
+async def test_the_stream_ends_with_its_token(server: LiveServer) -> None:
+    """It says why, so that a client can tell it from a lost connection."""
+    async with following(server, a_token(a_user(), seconds=1)) as blocks:
+        await blocks.next()
+        assert (await blocks.next())["payload"] == {"code": 4401, "reason": "ERR_TOKEN_EXPIRED"}
+        assert await blocks.ended()
+
+
+async def test_who_is_not_let_in_gets_a_problem_document(server: LiveServer) -> None:
+    """Refused as any request is; the connection too many as well."""
+    address = f"http://127.0.0.1:{server.port}/api/events"
+    user = a_user()
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        codes = [
+            (reply.status_code, reply.json()["code"])
+            for reply in (
+                await client.get(address),
+                await client.get(address, params={"token": "nonsense"}),
+                await client.get(address, params={"since": "x"}),
+                await client.get(address, headers={"Origin": "https://evil.example"}),
+            )
+        ]
+        async with following(server, a_token(user)), following(server, a_token(user)):
+            full = await client.get(address, params={"token": a_token(user)})
+    assert codes == [
+        (401, "ERR_TOKEN_MISSING"),
+        (401, "ERR_TOKEN_INVALID"),
+        (422, "ERR_SINCE_INVALID"),
+        (403, "ERR_ORIGIN_FORBIDDEN"),
+    ]
+    assert (full.status_code, full.json()["code"]) == (503, "ERR_CONNECTIONS")
+
+
+async def test_a_server_that_ends_ends_its_streams(tmp_path: Path) -> None:
+    """At once and in good order, without waiting for those who read."""
+    with live_server(tmp_path) as server:
+        async with following(server, a_token(a_user())) as blocks:
+            await blocks.next()
+            ending = asyncio.create_task(asyncio.to_thread(server.stop))
+            assert (await blocks.next())["payload"]["code"] == 1012
+            assert await blocks.ended()
+            assert await ending == 0
+    assert "Traceback" not in server.log.read_text()
