@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from penstock.answer.answers import Answers
 from penstock.answer.chat import Chat
+from penstock.answer.texts import Texts
 from penstock.engines.disk.blobs import DiskBlobs
 from penstock.model.catalogue import WorkspaceId
+from penstock.model.jobs import TenantId
 from penstock.ports.blobs import Blobs
 from penstock.ports.tokens import Tokens
 from penstock.settings import Settings
@@ -18,6 +20,7 @@ from penstock.wiring.collections import declare_all
 from penstock.wiring.models import open_answerer
 from penstock.wiring.sign_in import open_tokens
 from penstock.wiring.store import Store, open_store
+from penstock.work.tenant_desk import TenantDesk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,11 @@ class Open:
     blobs: Blobs
     chat: Chat
     answers: Callable[[WorkspaceId], Answers]
+    texts: Texts
+
+    def desk_of(self, tenant: TenantId) -> TenantDesk:
+        """Jobs as this tenant may see and change them."""
+        return TenantDesk(self.store.desk, tenant)
 
 
 @asynccontextmanager
@@ -43,4 +51,5 @@ async def open_house(settings: Settings) -> AsyncIterator[Open]:
     ):
         await declare_all(store, settings)
         blobs = DiskBlobs(settings.data / "blobs")
-        yield Open(store=store, tokens=tokens, blobs=blobs, chat=chat, answers=answers)
+        texts = Texts(store.catalogue, store.browser, blobs)
+        yield Open(store=store, tokens=tokens, blobs=blobs, chat=chat, answers=answers, texts=texts)
