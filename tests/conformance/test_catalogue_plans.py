@@ -32,6 +32,7 @@ NAMES = {
     "doomed_end": "queue_doomed",
     "blob_used": "documents_upload",
     "browse_count": "documents_state (collection_id=? AND state=?)",
+    "browse_state": "documents_state (collection_id=? AND state=?)",
     "browse_versions": "versions_document",
     "browse_chunks": "chunks_ordinal",
 }

@@ -38,15 +38,24 @@ async def read(store: Store, wish: Wish) -> list[str]:
 
 
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
-@pytest.mark.parametrize("limit", [1, 2, 100])
+@pytest.mark.parametrize(("limit", "few"), [(1, 0), (2, 1000), (100, 3)])
+@pytest.mark.parametrize("state", [None, DocumentState.INGESTED])
 @pytest.mark.parametrize("sorting", [Sorting.CREATED, Sorting.UPDATED, Sorting.NAME])
 async def test_every_order_is_whole_whatever_the_page(
-    store: Store, clock: FakeClock, sorting: Sorting, limit: int, descending: bool
+    store: Store,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+    sorting: Sorting,
+    state: DocumentState | None,
+    limit: int,
+    few: int,
+    descending: bool,
 ) -> None:
-    """L1, L2: over collections, each document once, in order."""
+    """L1, L2: over collections, each document once, in order; whether those of a state are few or many."""
+    monkeypatch.setattr("penstock.engines.sqlite.browsing.FEW", few)
     await filled(store, clock)
 
-    names = await read(store, Wish(sorting=sorting, limit=limit, descending=descending))
+    names = await read(store, Wish(sorting=sorting, state=state, limit=limit, descending=descending))
 
     in_order = BY_NAME if sorting is Sorting.NAME else NAMES
     assert names == list(in_order[::-1] if descending else in_order)

@@ -1,7 +1,8 @@
 """Looking through documents, on SQLite.
 
 Each order has an index by collection. A page of one collection is a range of it; a page of a whole workspace
-is a merge of such ranges, each read only as far as the page needs it.
+is a merge of such ranges, each read only as far as the page needs it. The few documents of a rare state, such
+as those in error, are not looked for among all the others: they are taken by their state and sorted.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import heapq
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -46,6 +47,10 @@ _DOWN = {
     Sorting.NAME: "browse_name_down",
     Sorting.SIZE: "browse_size_down",
 }
+_COLUMNS = {Sorting.CREATED: 0, Sorting.UPDATED: 1, Sorting.NAME: 2, Sorting.SIZE: 3}
+"""Where rows of `browse_state` hold what they may be sorted by."""
+FEW = 1_000
+"""So many documents of a collection are sorted for a page rather than looked for."""
 _LAST = "\U0010ffff"
 """Sorts after every time, name and id."""
 _SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
@@ -85,9 +90,7 @@ class SqliteBrowser:
 def _page(db: sqlite3.Connection, workspace: WorkspaceId, wish: Wish) -> Page:
     limit = _bounded(wish.limit)
     lanes = [_lane(db, collection, wish, limit + 1) for collection in _collections(db, workspace, wish)]
-    merged = heapq.merge(
-        *lanes, key=_by_name if wish.sorting is Sorting.NAME else _as_it_is, reverse=wish.descending
-    )
+    merged = heapq.merge(*lanes, key=_key(wish), reverse=wish.descending)
     keys = list(islice(merged, limit + 1))
     shown = keys[:limit]
     numbers = json.dumps([number for _, _, number in shown])
@@ -96,11 +99,29 @@ def _page(db: sqlite3.Connection, workspace: WorkspaceId, wish: Wish) -> Page:
     return Page(documents=tuple(found[number] for _, _, number in shown), ended=ended)
 
 
-def _lane(db: sqlite3.Connection, collection: CollectionId, wish: Wish, limit: int) -> Iterator[Row]:
-    names = _DOWN if wish.descending else _UP
+def _lane(db: sqlite3.Connection, collection: CollectionId, wish: Wish, limit: int) -> Iterable[Row]:
+    """A collection's part of the page, in order: what it is sorted by, its id, its number."""
     after = wish.after or _edge(wish)
+    if wish.state is not None and (few := _few(db, collection, wish)) is not None:
+        return _behind(few, after, wish)
+    names = _DOWN if wish.descending else _UP
     where = _where(collection, wish) | {"value": after.value, "document": after.document, "limit": limit}
     return db.execute(sql(names[wish.sorting]), where)
+
+
+def _few(db: sqlite3.Connection, collection: CollectionId, wish: Wish) -> list[Row] | None:
+    """All documents of a state, if they are few."""
+    where = _where(collection, wish) | {"limit": FEW + 1}
+    rows = db.execute(sql("browse_state"), where).fetchall()
+    column = _COLUMNS[wish.sorting]
+    return None if len(rows) > FEW else [(row[column], row[4], row[5]) for row in rows]
+
+
+def _behind(rows: list[Row], after: Place, wish: Wish) -> list[Row]:
+    """Those that are sorted behind a place, in order."""
+    key, place = _key(wish), (after.value, after.document)
+    rest = [row for row in rows if (key(row) < key(place) if wish.descending else key(row) > key(place))]
+    return sorted(rest, key=key, reverse=wish.descending)
 
 
 def _edge(wish: Wish) -> Place:
@@ -147,6 +168,11 @@ def _where(collection: CollectionId, wish: Wish) -> dict[str, object]:
 
 def _bounded(limit: int) -> int:
     return max(1, min(limit, PAGE_MAX))
+
+
+def _key(wish: Wish) -> Callable[[Row], Row]:
+    """How rows are compared, in Python as SQLite does."""
+    return _by_name if wish.sorting is Sorting.NAME else _as_it_is
 
 
 def _as_it_is(row: Row) -> Row:
