@@ -18,7 +18,7 @@ from penstock import __version__
 from penstock.doors.http.guards import Guard
 from penstock.doors.http.house import House
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
-from penstock.doors.http.routes import conversations, me, questions, workspaces
+from penstock.doors.http.routes import conversations, documents, jobs, me, questions, workspaces
 from penstock.doors.http.shapes import Problem
 from penstock.model.errors import Fault
 
@@ -72,7 +72,7 @@ def make_app(house: House, *others: APIRouter) -> FastAPI:
     )
     app.state.house = house
     api = APIRouter(prefix="/api")
-    for routes in (me, workspaces, questions, conversations):
+    for routes in (me, workspaces, documents, jobs, questions, conversations):
         api.include_router(routes.router)
     app.include_router(api)
     for router in others:

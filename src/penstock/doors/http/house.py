@@ -11,16 +11,19 @@ from fastapi import Depends, Path, Request
 from penstock.answer.answers import Answers
 from penstock.answer.chat import Chat
 from penstock.answer.showing import Show
+from penstock.answer.texts import Texts
 from penstock.doors.entry import Entry, bearer_of
 from penstock.doors.http.rates import Rates
 from penstock.model.accounts import Workspace
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.errors import Refused
+from penstock.model.jobs import TenantId
 from penstock.model.principals import Principal
 from penstock.model.visits import Visit
 from penstock.ports.blobs import Blobs
 from penstock.settings import Settings
 from penstock.wiring.store import Store
+from penstock.work.tenant_desk import TenantDesk
 
 ID_LENGTH_MAX = 100
 
@@ -35,6 +38,8 @@ class House:
     blobs: Blobs
     chat: Chat
     answers: Callable[[WorkspaceId], Answers]
+    texts: Texts
+    desk_of: Callable[[TenantId], TenantDesk]
     rates: Rates
     show: Callable[[Workspace], Show]
     """Where the words of an answer go while it is written."""

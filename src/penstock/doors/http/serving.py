@@ -96,6 +96,8 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
             blobs=opened.blobs,
             chat=opened.chat,
             answers=opened.answers,
+            texts=opened.texts,
+            desk_of=opened.desk_of,
             rates=Rates(opened.store.clock, settings.http.requests_per_minute),
             show=lambda workspace: hub.shower(workspace.owner),
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,8 +31,7 @@ class Reason(StrEnum):
     """The number asked for was never given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """A message as text; `seq` is where a reader stands once he has it."""
 
     text: str
@@ -40,9 +40,8 @@ class Frame:
 
 def frame_of(event: LoggedEvent) -> Frame:
     """An event; its payload is put in as it was committed."""
-    at = datetime.fromtimestamp(event.ts, UTC).isoformat(timespec="microseconds")[:-6]
     return Frame(
-        f'{{"type":{_text(event.type)},"payload":{event.payload_json},"seq":{event.seq},"ts":"{at}Z"}}',
+        f'{{"type":{_text(event.type)},"payload":{event.payload_json},"seq":{event.seq},"ts":"{_written(event.ts)}"}}',
         event.seq,
     )
 
@@ -78,5 +77,11 @@ def _enveloped(kind: str, payload: object) -> str:
     return f'{{"type":{_text(kind)},"payload":{_json.encode(payload).decode()}}}'
 
 
+@lru_cache(256)
 def _text(text: str) -> str:
     return _json.encode(text).decode()
+
+
+@lru_cache(256)
+def _written(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -43,6 +43,8 @@ PAGE_EVENTS = 200
 WAIT_SECONDS = 1.0
 BREATH_SECONDS = 0.002
 """Between two looks at the log: commits that come quickly one after another are read together."""
+BREATH_MESSAGES = 200
+"""After which others may use the loop."""
 UNDERWAY_SECONDS = 0.3
 SWEEP_SECONDS = 0.5
 RETRY_SECONDS = 0.25
@@ -146,13 +148,18 @@ class Hub:
         """Read one page for each who has news; whether there may be more."""
         asked = self._positions.copy()
         pages = await self._feed.pages(asked, limit=PAGE_EVENTS)
+        given = 0
         for page in pages:
             # Where everybody left meanwhile, and perhaps somebody came, another position counts.
             if self._positions.get(page.user) == asked[page.user]:
-                self._deliver(page)
+                given += self._deliver(page)
+            if given >= BREATH_MESSAGES:
+                given = 0
+                await asyncio.sleep(0)
         return any(self._positions.get(page.user, page.last) < page.last for page in pages)
 
-    def _deliver(self, page: Page) -> None:
+    def _deliver(self, page: Page) -> int:
+        """Give a page to everybody it is for; how many messages that were."""
         position = self._positions.pop(page.user)
         listeners = self._listeners[page.user]
         if not page.follows(position):
@@ -160,12 +167,13 @@ class Hub:
             for listener in listeners:
                 if listener.live:
                     listener.fall_behind()
-            return
+            return 0
         self._positions[page.user] = page.events[-1].seq
         for event in page.events:
             frame = frame_of(event)
             for listener in listeners:
                 listener.put(frame, event.seq)
+        return len(page.events) * len(listeners)
 
     async def _read_on(self, listener: Listener) -> list[Frame]:
         """The next page of the log for one listener; it is live once there is nothing left to read."""

@@ -77,6 +77,7 @@ class Listener:
         "give_up",
         "greeted",
         "live",
+        "push",
         "seq",
         "since",
         "taken",
@@ -107,6 +108,8 @@ class Listener:
         """When it was last given something that is not sent yet; by the loop's clock."""
         self.give_up: Callable[[], object] = lambda: None
         """Called where it is closed while something is being sent: the other end may not be reading."""
+        self.push: Callable[[Frame], bool] | None = None
+        """Sends at once, where that needs no waiting; used only while whoever takes is asleep."""
         self._read_on = read_on
         self._pending: deque[Frame | _Waiting] = deque()
         self._passing: dict[str, _Waiting] = {}
@@ -133,6 +136,9 @@ class Listener:
     def put(self, frame: Frame, seq: int) -> None:
         """The next event; one it has already is not given twice."""
         if not self.live or self.seq is None or seq <= self.seq:
+            return
+        if self.push is not None and not self._pending and self._is_asleep() and self.push(frame):
+            self.seq = self.taken = seq
             return
         if len(self._pending) >= FRAMES_MAX or self._characters + len(frame.text) > CHARACTERS_MAX:
             self.fall_behind()
@@ -194,6 +200,9 @@ class Listener:
             await self._sleeper
         finally:
             self._sleeper = None
+
+    def _is_asleep(self) -> bool:
+        return self._sleeper is not None and not self._sleeper.done()
 
     def _wake(self) -> None:
         if self._sleeper is not None and not self._sleeper.done():

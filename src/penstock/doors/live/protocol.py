@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -13,12 +14,12 @@ LINGER_SECONDS = 10.0
 class LiveProtocol(WebSocketsSansIOProtocol):
     """Closing waits for nobody: who does not read would keep the connection open for ever."""
 
-    async def send(self, message: Any) -> None:
+    def send(self, message: Any) -> Coroutine[Any, Any, None]:
         """Send; a close goes behind whatever waits, and the connection is cut where that does not move."""
         if message["type"] == "websocket.close" and self.handshake_complete:
             self.writable.set()
             self.loop.call_later(LINGER_SECONDS, self.transport.abort)
-        await super().send(message)
+        return super().send(message)
 
     def keepalive_timeout(self) -> None:
         """A peer that answers no ping will not read what waits for it either."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Coroutine
+from typing import cast
 
 import msgspec
 from starlette.requests import HTTPConnection
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem_of
 from penstock.doors.live.arrivals import Doorkeeper, only, since_of, token_of, visit_of
-from penstock.doors.live.frames import word_frame
+from penstock.doors.live.frames import Frame, word_frame
 from penstock.doors.live.hub import RESTART, Hub
 from penstock.doors.live.listener import Ended, Ending, Listener
 from penstock.model.errors import Exhausted, Fault, Refused, Unavailable
@@ -143,6 +145,7 @@ class _Caller:
         sending = asyncio.create_task(self._send_on(listener))
         hearing = asyncio.create_task(self._hear_on(listener))
         listener.give_up = sending.cancel
+        listener.push = self._push
         try:
             await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -159,9 +162,25 @@ class _Caller:
         try:
             while True:
                 for frame in await listener.take():
-                    await send({"type": "websocket.send", "text": frame.text})
+                    await send(_text_of(frame))
         except Ended:
             return  # the listener says why
+
+    def _push(self, frame: Frame) -> bool:
+        """Send without waiting; False where that cannot be, and then nothing was sent.
+
+        The server waits before it writes and never after, so what does not end in one step has not begun.
+        A task that is woken for every message would cost as much again as sending it.
+        """
+        sending = cast(Coroutine[object, None, None], self._send(_text_of(frame)))
+        try:
+            sending.send(None)
+        except StopIteration:
+            return True
+        except Exception:  # whoever takes meets it again, and ends the connection
+            return False
+        sending.close()
+        return False
 
     async def _hear_on(self, listener: Listener) -> None:
         """Whatever comes is a newer token of the same user."""
@@ -171,8 +190,7 @@ class _Caller:
             if principal.user != listener.user:
                 raise invalid_token("the new token is another user's")
             listener.expires_at = principal.expires_at
-            frame = word_frame("auth", expires_at=principal.expires_at)
-            await self._send({"type": "websocket.send", "text": frame.text})
+            await self._send(_text_of(word_frame("auth", expires_at=principal.expires_at)))
 
     async def _hear(self) -> Said:
         message = await self._receive()
@@ -195,6 +213,10 @@ class _Caller:
                 return await self._doorkeeper.admit(self._visit, token=token, ticket=ticket)
         except TimeoutError:
             raise Unavailable("signing in took too long", code="ERR_KEYS_UNAVAILABLE") from None
+
+
+def _text_of(frame: Frame) -> Message:
+    return {"type": "websocket.send", "text": frame.text}
 
 
 def ending_of(fault: Fault) -> Ending:

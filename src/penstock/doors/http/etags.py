@@ -1,0 +1,41 @@
+"""Tags by which a client knows what it has already, and says what it means to change."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from fastapi import Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from penstock.model.errors import Refused
+
+
+def tag_of(said: BaseModel) -> str:
+    """The tag of what is said: the same as long as it is."""
+    return f'"{blake2b(said.model_dump_json().encode(), digest_size=16).hexdigest()}"'
+
+
+def tagged(request: Request, said: BaseModel) -> Response:
+    """What is said, with its tag, or 304 where the client has it."""
+    tag = tag_of(said)
+    if is_known(request, tag):
+        return Response(status_code=304, headers={"ETag": tag})
+    return Response(said.model_dump_json(), headers={"ETag": tag}, media_type="application/json")
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether the client says that it has this."""
+    known = _tags(request.headers.get("if-none-match"))
+    return tag in known or "*" in known
+
+
+def check_unchanged(request: Request, said: BaseModel) -> None:
+    """Refused if the client means to change something other than what is there."""
+    wanted = _tags(request.headers.get("if-match"))
+    if wanted and "*" not in wanted and tag_of(said) not in wanted:
+        raise Refused("it was changed meanwhile; look at it again", code="ERR_PRECONDITION")
+
+
+def _tags(header: str | None) -> list[str]:
+    return [each.strip().removeprefix("W/") for each in (header or "").split(",") if each.strip()]

@@ -1,0 +1,400 @@
+"""Documents: taken in as files or texts, watched, looked at, tried again, moved, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from typing import Annotated, BinaryIO
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Request, Response, status
+from starlette.responses import PlainTextResponse, StreamingResponse
+
+from penstock.doors.http.etags import check_unchanged, is_known, tagged
+from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
+from penstock.doors.http.multipart import Part, parts_of
+from penstock.doors.http.repeats import Repeatable
+from penstock.doors.http.routes.workspaces import known
+from penstock.doors.http.said import document_said, stage_said, version_said
+from penstock.doors.http.shapes import (
+    NAME_MAX,
+    AcceptedPage,
+    AcceptedSaid,
+    CancelledSaid,
+    ChunkPage,
+    ChunkSaid,
+    DocumentDetail,
+    DocumentPage,
+    FailedAsked,
+    ManyAsked,
+    MoveAsked,
+    TextAsked,
+)
+from penstock.intake.admission import (
+    Admitted,
+    Order,
+    admit_removals,
+    admit_text,
+    admit_uploads,
+)
+from penstock.model.accounts import Workspace
+from penstock.model.browsing import Sorting, Wish, place_of
+from penstock.model.catalogue import BlobId, Document, DocumentId, DocumentState, StageKind, StageState
+from penstock.model.errors import Refused
+from penstock.model.files import BlobHash
+from penstock.model.jobs import PRIORITY_NAMES, JobId
+from penstock.model.options import Options
+from penstock.model.payloads import Content
+from penstock.model.requests import fingerprint_of
+from penstock.model.states import ENDED
+from penstock.model.uploads import Uploaded, upload_name
+from penstock.ports.database import Transaction
+from penstock.wiring.intake import file_bytes_max, try_again
+
+router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
+PAGE_MAX = 200
+PIECE_BYTES = 256 * 1024
+AT_ONCE = 1_000
+"""Documents one bulk verb changes; asked again, it goes on."""
+DocumentName = Annotated[str, Path(min_length=1, max_length=ID_LENGTH_MAX)]
+Limit = Annotated[int, Query(ge=1, le=PAGE_MAX)]
+FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["collection", "files"],
+                    "properties": {
+                        "collection": {"type": "string", "description": "The collection's name."},
+                        "metadata": {
+                            "type": "string",
+                            "description": "A JSON object kept with each document.",
+                        },
+                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.get("")
+async def documents(
+    house: In,
+    here: Here,
+    collection: Annotated[str | None, Query(max_length=NAME_MAX)] = None,
+    state: Annotated[DocumentState | None, Query(alias="status")] = None,
+    name: Annotated[str | None, Query(max_length=200, description="Stands somewhere in the name.")] = None,
+    sort: Sorting = Sorting.CREATED,
+    order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",
+    after: Annotated[str | None, Query(max_length=2_000, description="`next` of the page before.")] = None,
+    limit: Limit = 50,
+) -> DocumentPage:
+    """A workspace's documents, page by page."""
+    wish = Wish(
+        collection=None if collection is None else (await known(house, here, collection)).id,
+        state=state,
+        name_part=name,
+        sorting=sort,
+        descending=order == "desc",
+        after=None if after is None else place_of(after, sort),
+        limit=limit,
+    )
+    page = await house.store.browser.page(here.id, wish)
+    total = await house.store.browser.total(here.id, wish)
+    return DocumentPage(
+        items=[document_said(each) for each in page.documents],
+        next=None if page.ended is None else page.ended.as_text(),
+        total=total.count,
+        total_is_more=total.more,
+    )
+
+
+@router.post("", status_code=status.HTTP_202_ACCEPTED, openapi_extra=FORM, response_model=AcceptedPage)
+async def upload(request: Request, house: In, here: Here, repeatable: Repeatable) -> Response:
+    """Take files in; each is kept before it is answered, and ingested soon after."""
+    collection: str | None = None
+    metadata: dict[str, object] = {}
+    sent: list[Uploaded] = []
+    async for part in parts_of(request):
+        match part.name:
+            case "collection" if part.filename is None:
+                collection = await part.text()
+            case "metadata" if part.filename is None:
+                metadata = _object(await part.text())
+            case "files" | "file" if part.filename is not None:
+                sent.append(await _kept(house, here, collection, part))
+            case other:
+                raise Refused(f"the form has no field {other!r}", code="ERR_REQUEST_INVALID")
+    if collection is None or not sent:
+        raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
+    order = await _order(house, here, collection, metadata)
+    mark = fingerprint_of("upload", here.id, collection, json.dumps(metadata), *(each.blob for each in sent))
+
+    def work(tx: Transaction) -> AcceptedPage:
+        return _accepted(admit_uploads(tx, order, sent))
+
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
+
+
+@router.post("/text", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
+async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeatable) -> Response:
+    """Take a text in as a document."""
+    content = Content(content=asked.content, source_type="api", main_tag=upload_name(asked.name))
+    order = await _order(house, here, asked.collection, asked.metadata)
+    mark = fingerprint_of("text", here.id, asked.model_dump_json())
+
+    def work(tx: Transaction) -> AcceptedPage:
+        return _accepted([admit_text(tx, order, content, name=upload_name(asked.name))])
+
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
+
+
+@router.post("/retry", status_code=status.HTTP_202_ACCEPTED)
+async def retry_failed(house: In, here: Here, asked: FailedAsked) -> AcceptedPage:
+    """Try every document in error again, or those of one collection or code; a thousand a call."""
+    collection = None if asked.collection is None else (await known(house, here, asked.collection)).id
+    wish = Wish(collection=collection, state=DocumentState.ERROR, limit=PAGE_MAX)
+    done: list[AcceptedSaid] = []
+    while len(done) < AT_ONCE:
+        page = await house.store.browser.page(here.id, wish)
+        for document in page.documents:
+            if asked.code is None or (document.error is not None and document.error.code == asked.code):
+                job = await _again(house, document)
+                if job is not None:
+                    done.append(_again_said(document, job))
+        if page.ended is None:
+            break
+        wish = Wish(collection=collection, state=DocumentState.ERROR, after=page.ended, limit=PAGE_MAX)
+    return AcceptedPage(items=done)
+
+
+@router.post("/delete", status_code=status.HTTP_202_ACCEPTED)
+async def delete_many(house: In, here: Here, asked: ManyAsked) -> AcceptedPage:
+    """Delete documents: all of them, or none where one is not there."""
+    found = [await _known(house, here, each) for each in dict.fromkeys(asked.ids)]
+    return await house.store.write(partial(_delete, house=house, here=here, documents=found))
+
+
+@router.get("/{document_id}", response_model=DocumentDetail)
+async def document(request: Request, house: In, here: Here, document_id: DocumentName) -> Response:
+    """One document with its stages and versions."""
+    return tagged(request, await _detail(house, here, await _known(house, here, document_id)))
+
+
+@router.delete("/{document_id}", status_code=status.HTTP_202_ACCEPTED)
+async def delete(request: Request, house: In, here: Here, document_id: DocumentName) -> AcceptedPage:
+    """Delete it: out of every answer at once, purged soon after."""
+    found = await _known(house, here, document_id)
+    check_unchanged(request, await _detail(house, here, found))
+    return await house.store.write(partial(_delete, house=house, here=here, documents=[found]))
+
+
+@router.get("/{document_id}/content", response_class=Response)
+async def content(request: Request, house: In, here: Here, document_id: DocumentName) -> Response:
+    """The original bytes, as they were sent."""
+    found = await _known(house, here, document_id)
+    blob = found.blob or await house.store.catalogue.last_bytes(found.id)
+    if blob is None:
+        raise Refused("its bytes are not taken in yet", code="ERR_NOT_PARSED")
+    tag = f'"{blob}"'
+    if is_known(request, tag):
+        return Response(status_code=304, headers={"ETag": tag})
+    file = await house.blobs.open(BlobHash(blob))
+    headers = {
+        "ETag": tag,
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
+        "Content-Security-Policy": "sandbox",
+    }
+    return StreamingResponse(_read(file), headers=headers, media_type="application/octet-stream")
+
+
+@router.get("/{document_id}/text", response_class=PlainTextResponse)
+async def text(house: In, here: Here, document_id: DocumentName) -> PlainTextResponse:
+    """The text that was read from it; 409 until there is one."""
+    found = await _known(house, here, document_id)
+    said = await house.texts.text_of(here.id, found.id)
+    if said is None:
+        raise Refused("its text is not there yet; it is being read", code="ERR_NOT_PARSED")
+    return PlainTextResponse(said)
+
+
+@router.get("/{document_id}/chunks")
+async def chunks(
+    house: In,
+    here: Here,
+    document_id: DocumentName,
+    after: Annotated[int, Query(ge=-1, le=2**31, description="Only chunks behind this ordinal.")] = -1,
+    limit: Limit = 50,
+) -> ChunkPage:
+    """The pieces that are searched, in the order of the text."""
+    found = await _known(house, here, document_id)
+    if found.version is None:
+        return ChunkPage(items=[], next=None)
+    there = await house.store.browser.chunks(here.id, found.version, after=after, limit=limit)
+    items = [
+        ChunkSaid(
+            ordinal=each.chunk.ordinal,
+            start=each.chunk.start,
+            end=each.chunk.end,
+            tokens=each.chunk.tokens,
+            headings=list(each.chunk.headings),
+            page_first=each.chunk.page_first,
+            page_last=each.chunk.page_last,
+            text=each.text,
+        )
+        for each in there
+    ]
+    return ChunkPage(items=items, next=items[-1].ordinal if len(items) == limit else None)
+
+
+@router.post("/{document_id}/retry", status_code=status.HTTP_202_ACCEPTED)
+async def retry(house: In, here: Here, document_id: DocumentName) -> AcceptedSaid:
+    """Try a document in error again."""
+    found = await _known(house, here, document_id)
+    if found.state is not DocumentState.ERROR:
+        raise Refused(f"it is {found.state}, not in error", code="ERR_JOB_UNFINISHED")
+    job = await _again(house, found)
+    if job is None:
+        raise Refused("its job is not kept, or runs; send the document again", code="ERR_JOB_UNFINISHED")
+    return _again_said(found, job)
+
+
+@router.post("/{document_id}/cancel")
+async def cancel(house: In, here: Here, document_id: DocumentName) -> CancelledSaid:
+    """Cancel what is being done with it; the version readers see stays."""
+    found = await _known(house, here, document_id)
+    stages = await house.store.catalogue.stages(found.id)
+    jobs = {each.job for each in stages if each.state in (StageState.QUEUED, StageState.RUNNING)}
+    cancelled = await house.desk_of(found.tenant).cancel(sorted(jobs)) if jobs else []
+    return CancelledSaid(cancelled=any(cancelled))
+
+
+@router.post("/{document_id}/move", status_code=status.HTTP_202_ACCEPTED)
+async def move(
+    request: Request, house: In, here: Here, document_id: DocumentName, asked: MoveAsked
+) -> AcceptedSaid:
+    """Give it another name, or put it into another collection, where it is a new document of its bytes."""
+    found = await _known(house, here, document_id)
+    check_unchanged(request, await _detail(house, here, found))
+    name = upload_name(asked.name) if asked.name is not None else found.name
+    if asked.collection is None or asked.collection == found.collection_name:
+        await house.store.write(lambda tx: tx.documents.rename(found.id, found.identity, name))
+        return AcceptedSaid(document_id=found.id, job_id="", name=name, how="existing")
+    target = await known(house, here, asked.collection)
+    blob = found.blob or await house.store.catalogue.last_bytes(found.id)
+    if blob is None:
+        raise Refused("its bytes are not taken in yet", code="ERR_NOT_PARSED")
+    kept = await house.blobs.verify(BlobHash(blob))
+    order = await _order(house, here, target.name, json.loads(found.metadata_json))
+    sent = Uploaded(blob=blob, size=kept.size, name=name)
+
+    def work(tx: Transaction) -> AcceptedSaid:
+        (admitted,) = admit_uploads(tx, order, [sent])
+        _delete(tx, house=house, here=here, documents=[found])
+        return _accepted([admitted]).items[0]
+
+    return await house.store.write(work)
+
+
+async def _kept(house: House, here: Workspace, collection: str | None, part: Part) -> Uploaded:
+    """A file's bytes in the store, under a name that can be shown."""
+    name = upload_name(part.filename or "")
+    limit = house.settings.limits.file_bytes
+    if collection is not None:
+        limit = file_bytes_max(house.settings, await known(house, here, collection))
+    blob = await house.blobs.put_stream(part.pieces, limit=limit)
+    if not blob.size:
+        raise Refused(f"{name} holds no bytes", code="ERR_FILE_EMPTY")
+    return Uploaded(blob=BlobId(blob.hash), size=blob.size, name=name)
+
+
+async def _order(house: House, here: Workspace, collection: str, metadata: dict[str, object]) -> Order:
+    return Order(
+        tenant=here.tenant,
+        collection=(await known(house, here, collection)).name,
+        priority=PRIORITY_NAMES["normal"],
+        options=Options(document=metadata),
+        max_retries=house.settings.worker.max_retries,
+    )
+
+
+def _delete(tx: Transaction, *, house: House, here: Workspace, documents: Sequence[Document]) -> AcceptedPage:
+    """Out of sight now; the job ends whatever is still being done with them."""
+    done: list[Admitted] = []
+    for each in documents:
+        order = Order(
+            tenant=each.tenant,
+            collection=each.collection_name,
+            priority=PRIORITY_NAMES["high"],
+            max_retries=house.settings.worker.max_retries,
+        )
+        done += admit_removals(tx, order, [each.id])
+        tx.documents.hide(each.id)
+    return AcceptedPage(
+        items=[
+            AcceptedSaid(document_id=document.id, job_id=each.job, name=document.name, how=each.how.value)
+            for document, each in zip(documents, done, strict=True)
+        ]
+    )
+
+
+async def _again(house: House, document: Document) -> JobId | None:
+    """The job that tries it again; None where the last one is not kept or has not ended."""
+    stages = await house.store.catalogue.stages(document.id)
+    for stage in reversed([each for each in stages if each.kind is not StageKind.TASK]):
+        job = await house.store.desk.find(stage.job)
+        if job is not None:
+            return await try_again(house.store, document, job) if job.state in ENDED else None
+    return None
+
+
+async def _known(house: House, here: Workspace, name: str) -> Document:
+    found = await house.store.catalogue.document(here.id, DocumentId(name))
+    if found is None:
+        raise Refused("there is no such document", code="ERR_DOCUMENT_UNKNOWN")
+    return found
+
+
+async def _detail(house: House, here: Workspace, document: Document) -> DocumentDetail:
+    stages = await house.store.catalogue.stages(document.id)
+    versions = await house.store.browser.versions(here.id, document.id)
+    return DocumentDetail(
+        **document_said(document).model_dump(),
+        stages=[stage_said(each) for each in stages],
+        versions=[version_said(each) for each in versions],
+    )
+
+
+def _accepted(admitted: Sequence[Admitted]) -> AcceptedPage:
+    return AcceptedPage(
+        items=[
+            AcceptedSaid(document_id=each.document, job_id=each.job, name=each.name, how=each.how.value)
+            for each in admitted
+        ]
+    )
+
+
+def _again_said(document: Document, job: JobId) -> AcceptedSaid:
+    return AcceptedSaid(document_id=document.id, job_id=job, name=document.name, how="created")
+
+
+def _object(text: str) -> dict[str, object]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Refused("metadata is a JSON object", code="ERR_METADATA_INVALID")
+    return found
+
+
+async def _read(file: BinaryIO) -> AsyncIterator[bytes]:
+    with file:
+        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+            yield piece

@@ -1,0 +1,73 @@
+"""Jobs of a workspace: what runs, what waits, what failed, and taking them in hand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, status
+
+from penstock.doors.http.house import ID_LENGTH_MAX, Here, In
+from penstock.doors.http.said import job_said
+from penstock.doors.http.shapes import CancelledSaid, JobPage, JobSaid
+from penstock.model.errors import Refused
+from penstock.model.jobs import Job, JobId
+from penstock.model.states import State
+from penstock.ports.desk import Wanted
+
+router = APIRouter(prefix="/workspaces/{workspace_id}/jobs", tags=["jobs"])
+PAGE_MAX = 200
+STATES = {"queued": State.READY, "running": State.LEASED, "success": State.DONE, "failed": State.FAILED}
+JobName = Annotated[str, Path(min_length=1, max_length=200)]
+
+
+@router.get("")
+async def jobs(
+    house: In,
+    here: Here,
+    state: Annotated[Literal["queued", "running", "success", "failed"] | None, Query(alias="status")] = None,
+    collection: Annotated[str | None, Query(max_length=255)] = None,
+    after: Annotated[
+        str | None, Query(max_length=ID_LENGTH_MAX, description="`next` of the page before.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=PAGE_MAX)] = 50,
+) -> JobPage:
+    """Jobs, the newest first."""
+    wanted = Wanted(
+        state=None if state is None else STATES[state],
+        collection=collection,
+        before=None if after is None else JobId(after),
+        limit=limit,
+    )
+    there = await house.desk_of(here.tenant).jobs(wanted)
+    return JobPage(
+        items=[job_said(each) for each in there], next=there[-1].id if len(there) == limit else None
+    )
+
+
+@router.get("/{job_id}")
+async def job(house: In, here: Here, job_id: JobName) -> JobSaid:
+    """One job."""
+    return job_said(await _known(house, here, job_id))
+
+
+@router.post("/{job_id}/cancel")
+async def cancel(house: In, here: Here, job_id: JobName) -> CancelledSaid:
+    """Cancel it, also while it runs."""
+    found = await _known(house, here, job_id)
+    (cancelled,) = await house.desk_of(here.tenant).cancel([found.id])
+    return CancelledSaid(cancelled=cancelled)
+
+
+@router.post("/{job_id}/retry", status_code=status.HTTP_202_ACCEPTED)
+async def retry(house: In, here: Here, job_id: JobName) -> JobSaid:
+    """Run an ended job again, as a new one that names it."""
+    found = await _known(house, here, job_id)
+    (receipt,) = await house.desk_of(here.tenant).replay([found.id])
+    return job_said(await _known(house, here, receipt.job_id))
+
+
+async def _known(house: In, here: Here, name: str) -> Job:
+    found = await house.desk_of(here.tenant).find(JobId(name))
+    if found is None:
+        raise Refused("there is no such job", code="ERR_JOB_UNKNOWN")
+    return found

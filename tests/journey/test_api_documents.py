@@ -1,0 +1,259 @@
+"""Documents by the API of the running program: taken in, watched, looked at, tried again, moved, deleted."""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from penstock.model.catalogue import LOCAL_WORKSPACE
+from tests.journey.test_api import problem
+from tests.support.command_line import PATIENCE, Program
+from tests.support.served import Served, serving
+
+pytestmark = pytest.mark.xdist_group("api")
+DOCUMENTS = f"/workspaces/{LOCAL_WORKSPACE}/documents"
+KEYS = b"# Keys\n\nA lost key costs forty crowns.\n"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    program = Program(tmp_path_factory.mktemp("documents"))
+    with serving(program, "run", "--role=all") as process:
+        for name in ("papers", "others"):
+            assert program("collection", "create", name).code == 0
+        yield process
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[httpx.Client]:
+    with served.client() as client:
+        yield client
+
+
+def sent(client: httpx.Client, *files: tuple[str, bytes], collection: str = "papers", **more: Any) -> Any:
+    """Upload some files; what was accepted."""
+    reply = client.post(
+        DOCUMENTS, data={"collection": collection}, files=[("files", each) for each in files], **more
+    )
+    assert reply.status_code == 202, reply.text
+    return reply.json()["items"]
+
+
+def ended(client: httpx.Client, document: str) -> Any:
+    """The document, once it is ingested or in error."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        said = client.get(f"{DOCUMENTS}/{document}").json()
+        if said["status"] in ("ingested", "error"):
+            return said
+        assert time.monotonic() < deadline, said
+        time.sleep(0.05)
+
+
+def test_files_are_taken_in_at_once_and_ingested_soon(client: httpx.Client) -> None:
+    """Ids with 202; then stages, versions, chunks, text and the original, each as it was sent."""
+    keys, bikes = sent(client, ("keys.md", KEYS), ("bikes.txt", b"Bicycles stand behind the house."))
+
+    said = ended(client, keys["document_id"])
+    assert (said["status"], said["name"], said["source"]) == ("ingested", "keys.md", "upload")
+    assert [(each["job_type"], each["status"]) for each in said["stages"]] == [
+        ("parse", "success"),
+        ("ingest", "success"),
+    ]
+    (version,) = said["versions"]
+    assert (version["state"], version["sha256"]) == ("current", hashlib.sha256(KEYS).hexdigest())
+    at = f"{DOCUMENTS}/{keys['document_id']}"
+    original = client.get(f"{at}/content")
+    assert original.content == KEYS
+    assert original.headers["content-disposition"] == "attachment; filename*=UTF-8''keys.md"
+    text = client.get(f"{at}/text").text
+    (chunk,) = client.get(f"{at}/chunks").json()["items"]
+    assert text[chunk["start"] : chunk["end"]] == chunk["text"]
+    assert ended(client, bikes["document_id"])["status"] == "ingested"
+    job = client.get(f"/workspaces/{LOCAL_WORKSPACE}/jobs/{keys['job_id']}").json()
+    assert (job["status"], job["document_id"]) == ("success", keys["document_id"])
+    answer = client.post("/query", json={"question": "What does a lost key cost?"}).json()
+    assert answer["citations"][0]["document_id"] == keys["document_id"]
+
+
+def test_the_same_bytes_again_are_the_same_document(client: httpx.Client) -> None:
+    """In one collection; under a key the very same answer, and another request under it is refused."""
+    (first,) = sent(client, ("a.txt", b"The garden is open."))
+    (second,) = sent(client, ("b.txt", b"The garden is open."))
+    assert second["document_id"] == first["document_id"]
+
+    key = {"Idempotency-Key": "upload-1"}
+    one = sent(client, ("c.txt", b"The attic is closed."), headers=key)
+    assert sent(client, ("c.txt", b"The attic is closed."), headers=key) == one
+    other = client.post(
+        DOCUMENTS, data={"collection": "papers"}, files={"files": ("d.txt", b"Else.")}, headers=key
+    )
+    problem(other, 409, "ERR_IDEMPOTENCY_MISMATCH")
+
+
+def test_a_text_is_taken_in(client: httpx.Client) -> None:
+    """With its metadata, which a search can be narrowed by."""
+    body = {"collection": "papers", "name": "note", "content": "Tea is at five.", "metadata": {"kind": "tea"}}
+    reply = client.post(f"{DOCUMENTS}/text", json=body)
+    assert reply.status_code == 202
+    said = ended(client, reply.json()["items"][0]["document_id"])
+    assert (said["name"], said["status"], said["metadata"]["kind"]) == ("note", "ingested", "tea")
+    found = client.post(
+        f"/workspaces/{LOCAL_WORKSPACE}/search",
+        json={"query": "tea", "filters": {"metadata": {"kind": "tea"}}},
+    ).json()
+    assert {each["document_id"] for each in found["hits"]} == {said["id"]}
+
+
+def test_a_broken_file_ends_in_error_and_can_be_tried_again(client: httpx.Client) -> None:
+    """With a code, what to do, 409 for its text, and one retry that ends the same way."""
+    (broken,) = sent(client, ("broken.pdf", b"%PDF-1.7 no, not really"))
+    said = ended(client, broken["document_id"])
+    assert said["status"] == "error"
+    assert (said["error"]["stage"], said["error"]["code"]) == ("parse", "ERR_PDF_INVALID")
+    assert said["error"]["suggestions"]
+    at = f"{DOCUMENTS}/{broken['document_id']}"
+    problem(client.get(f"{at}/text"), 409, "ERR_NOT_PARSED")
+    assert client.get(f"{at}/content").content.startswith(b"%PDF")
+
+    again = client.post(f"{at}/retry")
+    assert again.status_code == 202, again.text
+    assert again.json()["job_id"] != broken["job_id"]
+    assert ended(client, broken["document_id"])["status"] == "error"
+    some = client.post(f"{DOCUMENTS}/retry", json={"code": "ERR_PDF_INVALID"}).json()["items"]
+    assert [each["document_id"] for each in some] == [broken["document_id"]]
+    ended(client, broken["document_id"])
+    assert client.post(f"{at}/cancel").json() == {"cancelled": False}
+
+
+def test_documents_are_listed_page_by_page(client: httpx.Client) -> None:
+    """Filtered, sorted, each once, with how many there are."""
+    client.post(f"/workspaces/{LOCAL_WORKSPACE}/collections", json={"name": "shelf"})
+    files = [
+        (f"{letter}.txt", letter.encode() * size) for letter, size in zip("edcba", range(1, 6), strict=True)
+    ]
+    for each in sent(client, *files, collection="shelf"):
+        ended(client, each["document_id"])
+
+    def names(**chosen: str) -> list[str]:
+        seen: list[str] = []
+        after: dict[str, str] = {}
+        while True:
+            asked = {"collection": "shelf", "limit": "2", **chosen, **after}
+            page = client.get(DOCUMENTS, params=asked).json()
+            assert page["total_is_more"] is False
+            seen += [each["name"] for each in page["items"]]
+            if page["next"] is None:
+                assert page["total"] == len(seen)
+                return seen
+            after = {"after": page["next"]}
+
+    assert names(sort="name", order="asc") == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
+    assert names(sort="size", order="desc") == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
+    assert names(status="ingested", name="C.T") == ["c.txt"]
+    assert names(status="error") == []
+    problem(client.get(DOCUMENTS, params={"after": "x"}), 422, "ERR_PLACE_INVALID")
+    problem(client.get(DOCUMENTS, params={"collection": "none"}), 404, "ERR_COLLECTION_UNKNOWN")
+
+
+def test_a_document_is_moved_and_deleted(client: httpx.Client) -> None:
+    """Out of sight at once; a client that looks at an older state of it is told."""
+    (made,) = sent(client, ("cellar.txt", b"The cellar is damp."))
+    ended(client, made["document_id"])
+    at = f"{DOCUMENTS}/{made['document_id']}"
+    tag = client.get(at).headers["etag"]
+    assert client.get(at, headers={"If-None-Match": tag}).status_code == 304
+    assert client.post(f"{at}/move", json={"name": "basement.txt"}).status_code == 202
+    assert client.get(at).json()["name"] == "basement.txt"
+    problem(client.delete(at, headers={"If-Match": tag}), 412, "ERR_PRECONDITION")
+
+    moved = client.post(f"{at}/move", json={"collection": "others"}).json()
+    problem(client.get(at), 404, "ERR_DOCUMENT_UNKNOWN")
+    there = ended(client, moved["document_id"])
+    assert (there["collection"], there["name"], there["status"]) == ("others", "basement.txt", "ingested")
+
+    assert client.delete(f"{DOCUMENTS}/{moved['document_id']}").status_code == 202
+    problem(client.get(f"{DOCUMENTS}/{moved['document_id']}"), 404, "ERR_DOCUMENT_UNKNOWN")
+    (bulk,) = sent(client, ("bulk.txt", b"Gone soon."))
+    some = client.post(f"{DOCUMENTS}/delete", json={"ids": [bulk["document_id"], "never"]})
+    problem(some, 404, "ERR_DOCUMENT_UNKNOWN")
+    assert client.post(f"{DOCUMENTS}/delete", json={"ids": [bulk["document_id"]]}).status_code == 202
+    problem(client.get(f"{DOCUMENTS}/{bulk['document_id']}"), 404, "ERR_DOCUMENT_UNKNOWN")
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "code"),
+    [
+        (b"x", "text/plain", 415, "ERR_MEDIA_TYPE"),
+        (b"x", "multipart/form-data", 415, "ERR_MEDIA_TYPE"),
+        (b"no form at all", "multipart/form-data; boundary=b", 422, "ERR_REQUEST_INVALID"),
+        (
+            b"--b\r\nContent-Disposition: form-data; name=files; filename=a\r\n\r\nx",
+            None,
+            422,
+            "ERR_REQUEST_INVALID",
+        ),
+        (b"--b\r\nX: " + b"y" * 20_000 + b"\r\n\r\nx\r\n--b--\r\n", None, 422, "ERR_REQUEST_INVALID"),
+        (b"--b--\r\n", None, 422, "ERR_REQUEST_INVALID"),
+    ],
+)
+def test_a_form_that_is_none_is_refused(
+    client: httpx.Client, body: bytes, kind: str | None, status: int, code: str
+) -> None:
+    """And leaves no document."""
+    before = client.get(DOCUMENTS).json()["total"]
+    headers = {"Content-Type": kind or "multipart/form-data; boundary=b"}
+    problem(client.post(DOCUMENTS, content=body, headers=headers), status, code)
+    assert client.get(DOCUMENTS).json()["total"] == before
+
+
+@pytest.mark.parametrize(
+    ("collection", "name", "data", "status", "code"),
+    [
+        ("papers", "empty.txt", b"", 422, "ERR_FILE_EMPTY"),
+        ("papers", "..", b"x", 422, "ERR_UPLOAD_NAME_INVALID"),
+        ("none", "a.txt", b"x", 404, "ERR_COLLECTION_UNKNOWN"),
+    ],
+)
+def test_a_file_that_cannot_be_taken_in_is_refused(
+    client: httpx.Client, collection: str, name: str, data: bytes, status: int, code: str
+) -> None:
+    """The whole request is, and leaves nothing."""
+    before = client.get(DOCUMENTS).json()["total"]
+    files = [("files", ("good.txt", b"A good one.")), ("files", (name, data))]
+    problem(client.post(DOCUMENTS, data={"collection": collection}, files=files), status, code)
+    assert client.get(DOCUMENTS).json()["total"] == before
+
+
+def test_a_large_file_is_streamed(client: httpx.Client, tmp_path: Path) -> None:
+    """Thirty megabytes of text that is no text: kept whole, and refused by its parser with a reason."""
+    data = bytes(range(256)) * 4096 * 30
+    (large,) = sent(client, ("large.bin", data))
+    said = ended(client, large["document_id"])
+    assert (said["status"], said["size"]) == ("error", len(data))
+    with client.stream("GET", f"{DOCUMENTS}/{large['document_id']}/content") as reply:
+        digest = hashlib.sha256()
+        for piece in reply.iter_bytes():
+            digest.update(piece)
+    assert digest.digest() == hashlib.sha256(data).digest()
+
+
+def test_jobs_are_listed_and_run_again(client: httpx.Client) -> None:
+    """The newest first; an ended one again as a new one that names it."""
+    (made,) = sent(client, ("again.txt", b"Once more."))
+    ended(client, made["document_id"])
+    at = f"/workspaces/{LOCAL_WORKSPACE}/jobs"
+    page = client.get(at, params={"limit": 1}).json()
+    assert page["items"][0]["id"] == made["job_id"]
+    assert (
+        client.get(at, params={"limit": 1, "after": page["next"]}).json()["items"][0]["id"] != made["job_id"]
+    )
+    again = client.post(f"{at}/{made['job_id']}/retry")
+    assert (again.status_code, again.json()["replay_of"]) == (202, made["job_id"])
+    problem(client.get(f"{at}/never"), 404, "ERR_JOB_UNKNOWN")
+    assert json.loads(client.post(f"{at}/{made['job_id']}/cancel").text) == {"cancelled": False}
