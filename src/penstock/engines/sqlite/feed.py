@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -31,6 +32,8 @@ from penstock.model.feed import (
 
 LOOK_SECONDS = 0.01
 _json = msgspec.json.Encoder()
+_instant = lru_cache(256)(seconds)
+"""Events of one transaction have one time."""
 
 
 class SqliteFeed:
@@ -85,10 +88,15 @@ class SqliteFeed:
         asked = {"positions": _json.encode(positions).decode(), "users": users}
 
         def work(db: sqlite3.Connection) -> list[Page]:
-            return [
-                Page(user=user, last=last, events=_events(db, user, seq, limit))
-                for user, seq, last in db.execute(sql("feed_moved"), asked).fetchall()
-            ]
+            moved = db.execute(sql("feed_moved"), asked).fetchall()
+            if not moved:
+                return []
+            wanted = {"positions": _json.encode({row[0]: row[1] for row in moved}).decode(), "limit": limit}
+            events: dict[str, list[LoggedEvent]] = {}
+            for user, seq, ts, kind, payload in db.execute(sql("feed_events"), wanted):
+                event = LoggedEvent(user=user, seq=seq, ts=_instant(ts), type=kind, payload_json=payload)
+                events.setdefault(user, []).append(event)
+            return [Page(user=user, last=last, events=tuple(events.get(user, ()))) for user, _, last in moved]
 
         return await self._store.look(work)
 
@@ -165,13 +173,6 @@ class SqliteFeed:
 def _wake(waiter: asyncio.Future[bool], *, found: bool) -> None:
     if not waiter.done():
         waiter.set_result(found)
-
-
-def _events(db: sqlite3.Connection, user: str, seq: int, limit: int) -> tuple[LoggedEvent, ...]:
-    return tuple(
-        LoggedEvent(user=row[0], seq=row[1], ts=seconds(row[2]), type=row[3], payload_json=row[4])
-        for row in db.execute(sql("events_after"), (user, seq, limit))
-    )
 
 
 def _progress(row: tuple[str, str, str, str, str, int, int | None]) -> JobProgress:
