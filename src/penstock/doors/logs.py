@@ -8,7 +8,6 @@ is shown only while debugging. Tokens and tickets are masked in all of it, facts
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -16,6 +15,10 @@ import traceback
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TextIO
+
+from structlog.processors import JSONRenderer
+from structlog.stdlib import ProcessorFormatter
+from structlog.typing import EventDict, Processor
 
 from penstock.doors.redaction import redacted
 from penstock.engines.telemetry.current import current_facts
@@ -25,6 +28,8 @@ FACTS = ("trace_id", "span_id", "job_id", "queue", "worker_id", "request_id", "n
 
 _OWN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 _ROOM = "penstock"
+TRACE = "trace"
+"""Where a traceback waits until it is known how the line is written."""
 
 
 class _Ours(logging.StreamHandler[TextIO]):
@@ -51,7 +56,7 @@ def set_up_logging(level: str, stream: TextIO | None = None, *, strict: bool = T
     if strict:
         handler.addFilter(_refuse_other_keys)
     is_terminal = target is not None and target.isatty()
-    handler.setFormatter(TextLines() if is_terminal else JsonLines())
+    handler.setFormatter(_lines(_readable) if is_terminal else _lines(_whole, JSONRenderer(default=str)))
     root = logging.getLogger()
     for former in [each for each in root.handlers if isinstance(each, _Ours)]:
         root.removeHandler(former)
@@ -83,20 +88,18 @@ def _plain(value: object) -> object:
     return value if isinstance(value, int | float) else redacted(str(value))
 
 
-def _message(record: logging.LogRecord) -> str:
-    message = redacted(record.getMessage())
-    error = record.exc_info[1] if record.exc_info else None
+def _message(message: str, error: BaseException | None) -> str:
     if error is None:
-        return message
+        return redacted(message)
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-    return f"{message} ({type(error).__name__}{place})"
+    return f"{redacted(message)} ({type(error).__name__}{place})"
 
 
-def _trace(record: logging.LogRecord) -> str:
-    if not record.exc_info or os.environ.get("PENSTOCK_DEBUG") != "1":
+def _trace(error: BaseException | None) -> str:
+    if error is None or os.environ.get("PENSTOCK_DEBUG") != "1":
         return ""
-    return "\n" + redacted("".join(traceback.format_exception(record.exc_info[1])).rstrip())
+    return "\n" + redacted("".join(traceback.format_exception(error)).rstrip())
 
 
 def _time(record: logging.LogRecord) -> str:
@@ -104,25 +107,34 @@ def _time(record: logging.LogRecord) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object a line, canonical keys only."""
+def _line(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """A record as the line it becomes: canonical keys only."""
+    record: logging.LogRecord = event["_record"]
+    error = record.exc_info[1] if record.exc_info else None
+    return {
+        "level": record.levelname.lower(),
+        "ts": _time(record),
+        "msg": _message(str(event["event"]), error),
+        TRACE: _trace(error),
+        **_facts(record),
+    }
 
-    def format(self, record: logging.LogRecord) -> str:
-        line = {
-            "level": record.levelname.lower(),
-            "ts": _time(record),
-            "msg": _message(record) + _trace(record),
-            **_facts(record),
-        }
-        return json.dumps(line, default=str)
+
+def _whole(_logger: object, _method: str, line: EventDict) -> EventDict:
+    """For machines the trace is part of the message."""
+    trace = line.pop(TRACE)
+    return {**line, "msg": line["msg"] + trace}
 
 
-class TextLines(logging.Formatter):
-    """The same for eyes: time, level, message, facts."""
+def _readable(_logger: object, _method: str, line: EventDict) -> str:
+    """For eyes: time, level, message, facts."""
+    known = {key: value for key, value in line.items() if key in FACTS}
+    facts = "".join(f"  {key}={value}" for key, value in known.items())
+    # Escapes keep a name in a message from steering the terminal.
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line["msg"] + facts)
+    return f"{line['ts'][11:23]} {line['level']:<7} {text}{line[TRACE]}"
 
-    def format(self, record: logging.LogRecord) -> str:
-        at = _time(record)[11:23]
-        facts = "".join(f"  {key}={value}" for key, value in _facts(record).items())
-        # Escapes keep a name in a message from steering the terminal.
-        text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _message(record) + facts)
-        return f"{at} {record.levelname.lower():<7} {text}{_trace(record)}"
+
+def _lines(*renderers: Processor) -> ProcessorFormatter:
+    """What makes a record of any library into a line."""
+    return ProcessorFormatter(processors=renderers, foreign_pre_chain=[_line])
