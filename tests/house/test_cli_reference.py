@@ -1,11 +1,12 @@
-"""The references of commands and of error codes say what the program does."""
+"""The references of the API, of commands and of error codes say what the program does."""
 
 import pytest
 
+from penstock.doors.cli.api_reference import api_page
 from penstock.doors.cli.reference import cli_page, errors_page
 from tests.house.tree import TOP
 
-PAGES = {"cli": cli_page, "errors": errors_page}
+PAGES = {"api": api_page, "cli": cli_page, "errors": errors_page}
 
 
 @pytest.mark.parametrize("name", PAGES)

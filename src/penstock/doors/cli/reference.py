@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints, is_typeddict
 import click
 
 from penstock.doors.cli import exits, output, words
+from penstock.doors.cli.api_reference import api_page
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import EVERYWHERE, Noun, Verb, verb
 from penstock.doors.cli.shapes import ErrorFacts, Page
@@ -43,11 +44,12 @@ A code stays the same over versions; the message beside it is for people and may
     examples=("penstock reference cli", "penstock reference errors > errors.md"),
     shape=Page,
 )
-@click.argument("page", type=click.Choice(["cli", "configuration", "errors"]))
+@click.argument("page", type=click.Choice(["api", "cli", "configuration", "errors"]))
 @click.pass_obj
 def command(given: Given, page: str) -> None:
     """Print a reference page as Markdown."""
     pages: dict[str, Callable[[], str]] = {
+        "api": api_page,
         "cli": cli_page,
         "configuration": configuration_page,
         "errors": errors_page,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
@@ -12,13 +13,12 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
 
 from penstock import __version__
 from penstock.doors.http.guards import Guard
 from penstock.doors.http.house import House
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
-from penstock.doors.http.routes import conversations, documents, jobs, me, questions, workspaces
+from penstock.doors.http.routes import conversations, documents, jobs, me, questions, taking, workspaces
 from penstock.doors.http.shapes import Problem
 from penstock.model.errors import Fault
 
@@ -58,6 +58,17 @@ answers like one that never was.
 
 def make_app(house: House, *others: APIRouter) -> FastAPI:
     """The application over an open house; `others` are routes outside `/api`, such as the live ones."""
+    app = _routed(*others, middleware=_middleware(house))
+    app.state.house = house
+    return app
+
+
+def described() -> dict[str, Any]:
+    """What the API offers, as OpenAPI describes it; needs nothing open."""
+    return _routed().openapi()
+
+
+def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAPI:
     app = FastAPI(
         title="Penstock",
         version=__version__,
@@ -68,11 +79,10 @@ def make_app(house: House, *others: APIRouter) -> FastAPI:
         responses=PROBLEMS,
         redirect_slashes=False,
         separate_input_output_schemas=False,
-        middleware=_middleware(house),
+        middleware=list(middleware),
     )
-    app.state.house = house
     api = APIRouter(prefix="/api")
-    for routes in (me, workspaces, documents, jobs, questions, conversations):
+    for routes in (me, workspaces, taking, documents, jobs, questions, conversations):
         api.include_router(routes.router)
     app.include_router(api)
     for router in others:
@@ -127,6 +137,3 @@ async def _unrouted(_: Request, error: HTTPException) -> Response:
 async def _unforeseen(_: Request, error: Exception) -> Response:
     log.error("a request failed: %s", type(error).__name__, exc_info=error)
     return problem(500, "ERR_UNEXPECTED", UNFORESEEN)
-
-
-__all__ = ["ASGIApp", "make_app"]

@@ -5,14 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from penstock.doors.http.shapes import (
-    DocumentSaid,
-    ErrorSaid,
-    JobSaid,
-    StageSaid,
-    VersionSaid,
-    instant,
-)
+from penstock.doors.http.document_shapes import DocumentSaid, ErrorSaid, JobSaid, StageSaid, VersionSaid
+from penstock.doors.http.shapes import instant
 from penstock.model.catalogue import Document, Stage, Version
 from penstock.model.jobs import Job
 from penstock.model.states import EVENT_STATUS

@@ -9,7 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Path, Query, Response, status
 
 from penstock.doors.http.house import ID_LENGTH_MAX, Asker, House, In, chosen
-from penstock.doors.http.shapes import (
+from penstock.doors.http.shapes import instant
+from penstock.doors.http.talk_shapes import (
     ConversationAsked,
     ConversationChanged,
     ConversationPage,
@@ -19,7 +20,6 @@ from penstock.doors.http.shapes import (
     MessageSaid,
     PostedSaid,
     StoppedSaid,
-    instant,
 )
 from penstock.model.accounts import Workspace
 from penstock.model.catalogue import DocumentId

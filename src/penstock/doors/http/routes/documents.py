@@ -12,14 +12,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Request, Response, status
 from starlette.responses import PlainTextResponse, StreamingResponse
 
-from penstock.doors.http.etags import check_unchanged, is_known, tagged
-from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
-from penstock.doors.http.multipart import Part, parts_of
-from penstock.doors.http.repeats import Repeatable
-from penstock.doors.http.routes.workspaces import known
-from penstock.doors.http.said import document_said, stage_said, version_said
-from penstock.doors.http.shapes import (
-    NAME_MAX,
+from penstock.doors.http.document_shapes import (
     AcceptedPage,
     AcceptedSaid,
     CancelledSaid,
@@ -30,28 +23,29 @@ from penstock.doors.http.shapes import (
     FailedAsked,
     ManyAsked,
     MoveAsked,
-    TextAsked,
 )
+from penstock.doors.http.etags import check_unchanged, is_known, tagged
+from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
+from penstock.doors.http.routes.taking import accepted, order_of
+from penstock.doors.http.routes.workspaces import known
+from penstock.doors.http.said import document_said, stage_said, version_said
+from penstock.doors.http.shapes import NAME_MAX
 from penstock.intake.admission import (
     Admitted,
     Order,
     admit_removals,
-    admit_text,
     admit_uploads,
 )
 from penstock.model.accounts import Workspace
 from penstock.model.browsing import Sorting, Wish, place_of
-from penstock.model.catalogue import BlobId, Document, DocumentId, DocumentState, StageKind, StageState
+from penstock.model.catalogue import Document, DocumentId, DocumentState, StageKind, StageState
 from penstock.model.errors import Refused
 from penstock.model.files import BlobHash
 from penstock.model.jobs import PRIORITY_NAMES, JobId
-from penstock.model.options import Options
-from penstock.model.payloads import Content
-from penstock.model.requests import fingerprint_of
 from penstock.model.states import ENDED
 from penstock.model.uploads import Uploaded, upload_name
 from penstock.ports.database import Transaction
-from penstock.wiring.intake import file_bytes_max, try_again
+from penstock.wiring.intake import try_again
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 PAGE_MAX = 200
@@ -60,27 +54,6 @@ AT_ONCE = 1_000
 """Documents one bulk verb changes; asked again, it goes on."""
 DocumentName = Annotated[str, Path(min_length=1, max_length=ID_LENGTH_MAX)]
 Limit = Annotated[int, Query(ge=1, le=PAGE_MAX)]
-FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["collection", "files"],
-                    "properties": {
-                        "collection": {"type": "string", "description": "The collection's name."},
-                        "metadata": {
-                            "type": "string",
-                            "description": "A JSON object kept with each document.",
-                        },
-                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
-                    },
-                }
-            }
-        },
-    }
-}
 
 
 @router.get("")
@@ -113,46 +86,6 @@ async def documents(
         total=total.count,
         total_is_more=total.more,
     )
-
-
-@router.post("", status_code=status.HTTP_202_ACCEPTED, openapi_extra=FORM, response_model=AcceptedPage)
-async def upload(request: Request, house: In, here: Here, repeatable: Repeatable) -> Response:
-    """Take files in; each is kept before it is answered, and ingested soon after."""
-    collection: str | None = None
-    metadata: dict[str, object] = {}
-    sent: list[Uploaded] = []
-    async for part in parts_of(request):
-        match part.name:
-            case "collection" if part.filename is None:
-                collection = await part.text()
-            case "metadata" if part.filename is None:
-                metadata = _object(await part.text())
-            case "files" | "file" if part.filename is not None:
-                sent.append(await _kept(house, here, collection, part))
-            case other:
-                raise Refused(f"the form has no field {other!r}", code="ERR_REQUEST_INVALID")
-    if collection is None or not sent:
-        raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
-    order = await _order(house, here, collection, metadata)
-    mark = fingerprint_of("upload", here.id, collection, json.dumps(metadata), *(each.blob for each in sent))
-
-    def work(tx: Transaction) -> AcceptedPage:
-        return _accepted(admit_uploads(tx, order, sent))
-
-    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
-
-
-@router.post("/text", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
-async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeatable) -> Response:
-    """Take a text in as a document."""
-    content = Content(content=asked.content, source_type="api", main_tag=upload_name(asked.name))
-    order = await _order(house, here, asked.collection, asked.metadata)
-    mark = fingerprint_of("text", here.id, asked.model_dump_json())
-
-    def work(tx: Transaction) -> AcceptedPage:
-        return _accepted([admit_text(tx, order, content, name=upload_name(asked.name))])
-
-    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
 @router.post("/retry", status_code=status.HTTP_202_ACCEPTED)
@@ -291,37 +224,15 @@ async def move(
     if blob is None:
         raise Refused("its bytes are not taken in yet", code="ERR_NOT_PARSED")
     kept = await house.blobs.verify(BlobHash(blob))
-    order = await _order(house, here, target.name, json.loads(found.metadata_json))
+    order = await order_of(house, here, target.name, json.loads(found.metadata_json))
     sent = Uploaded(blob=blob, size=kept.size, name=name)
 
     def work(tx: Transaction) -> AcceptedSaid:
         (admitted,) = admit_uploads(tx, order, [sent])
         _delete(tx, house=house, here=here, documents=[found])
-        return _accepted([admitted]).items[0]
+        return accepted([admitted]).items[0]
 
     return await house.store.write(work)
-
-
-async def _kept(house: House, here: Workspace, collection: str | None, part: Part) -> Uploaded:
-    """A file's bytes in the store, under a name that can be shown."""
-    name = upload_name(part.filename or "")
-    limit = house.settings.limits.file_bytes
-    if collection is not None:
-        limit = file_bytes_max(house.settings, await known(house, here, collection))
-    blob = await house.blobs.put_stream(part.pieces, limit=limit)
-    if not blob.size:
-        raise Refused(f"{name} holds no bytes", code="ERR_FILE_EMPTY")
-    return Uploaded(blob=BlobId(blob.hash), size=blob.size, name=name)
-
-
-async def _order(house: House, here: Workspace, collection: str, metadata: dict[str, object]) -> Order:
-    return Order(
-        tenant=here.tenant,
-        collection=(await known(house, here, collection)).name,
-        priority=PRIORITY_NAMES["normal"],
-        options=Options(document=metadata),
-        max_retries=house.settings.worker.max_retries,
-    )
 
 
 def _delete(tx: Transaction, *, house: House, here: Workspace, documents: Sequence[Document]) -> AcceptedPage:
@@ -371,27 +282,8 @@ async def _detail(house: House, here: Workspace, document: Document) -> Document
     )
 
 
-def _accepted(admitted: Sequence[Admitted]) -> AcceptedPage:
-    return AcceptedPage(
-        items=[
-            AcceptedSaid(document_id=each.document, job_id=each.job, name=each.name, how=each.how.value)
-            for each in admitted
-        ]
-    )
-
-
 def _again_said(document: Document, job: JobId) -> AcceptedSaid:
     return AcceptedSaid(document_id=document.id, job_id=job, name=document.name, how="created")
-
-
-def _object(text: str) -> dict[str, object]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise Refused("metadata is a JSON object", code="ERR_METADATA_INVALID")
-    return found
 
 
 async def _read(file: BinaryIO) -> AsyncIterator[bytes]:

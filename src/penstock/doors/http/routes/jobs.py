@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, status
 
+from penstock.doors.http.document_shapes import CancelledSaid, JobPage, JobSaid
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, In
 from penstock.doors.http.said import job_said
-from penstock.doors.http.shapes import CancelledSaid, JobPage, JobSaid
 from penstock.model.errors import Refused
 from penstock.model.jobs import Job, JobId
 from penstock.model.states import State

@@ -8,8 +8,8 @@ from fastapi import APIRouter
 
 from penstock.answer.scoping import Filters
 from penstock.doors.answer_facts import answered, found
+from penstock.doors.http.answer_shapes import Answered, Filtered, Found, QueryAsked, SearchAsked
 from penstock.doors.http.house import Asker, Here, House, In, chosen
-from penstock.doors.http.shapes import Answered, Filtered, Found, QueryAsked, SearchAsked
 from penstock.model.accounts import Workspace
 from penstock.model.answers import Finished
 from penstock.model.catalogue import DocumentId

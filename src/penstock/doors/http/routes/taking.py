@@ -1,0 +1,131 @@
+"""Documents come in: files as they are sent, and texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Request, Response, status
+
+from penstock.doors.http.document_shapes import AcceptedPage, AcceptedSaid, TextAsked
+from penstock.doors.http.house import Here, House, In
+from penstock.doors.http.multipart import Part, parts_of
+from penstock.doors.http.repeats import Repeatable
+from penstock.doors.http.routes.workspaces import known
+from penstock.intake.admission import Admitted, Order, admit_text, admit_uploads
+from penstock.model.accounts import Workspace
+from penstock.model.catalogue import BlobId
+from penstock.model.errors import Refused
+from penstock.model.jobs import PRIORITY_NAMES
+from penstock.model.options import Options
+from penstock.model.payloads import Content
+from penstock.model.requests import fingerprint_of
+from penstock.model.uploads import Uploaded, upload_name
+from penstock.ports.database import Transaction
+from penstock.wiring.intake import file_bytes_max
+
+router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
+FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["collection", "files"],
+                    "properties": {
+                        "collection": {"type": "string", "description": "The collection's name."},
+                        "metadata": {
+                            "type": "string",
+                            "description": "A JSON object kept with each document.",
+                        },
+                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post("", status_code=status.HTTP_202_ACCEPTED, openapi_extra=FORM, response_model=AcceptedPage)
+async def upload(request: Request, house: In, here: Here, repeatable: Repeatable) -> Response:
+    """Take files in; each is kept before it is answered, and ingested soon after."""
+    collection: str | None = None
+    metadata: dict[str, object] = {}
+    sent: list[Uploaded] = []
+    async for part in parts_of(request):
+        match part.name:
+            case "collection" if part.filename is None:
+                collection = await part.text()
+            case "metadata" if part.filename is None:
+                metadata = _object(await part.text())
+            case "files" | "file" if part.filename is not None:
+                sent.append(await _kept(house, here, collection, part))
+            case other:
+                raise Refused(f"the form has no field {other!r}", code="ERR_REQUEST_INVALID")
+    if collection is None or not sent:
+        raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
+    order = await order_of(house, here, collection, metadata)
+    mark = fingerprint_of("upload", here.id, collection, json.dumps(metadata), *(each.blob for each in sent))
+
+    def work(tx: Transaction) -> AcceptedPage:
+        return accepted(admit_uploads(tx, order, sent))
+
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
+
+
+@router.post("/text", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
+async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeatable) -> Response:
+    """Take a text in as a document."""
+    content = Content(content=asked.content, source_type="api", main_tag=upload_name(asked.name))
+    order = await order_of(house, here, asked.collection, asked.metadata)
+    mark = fingerprint_of("text", here.id, asked.model_dump_json())
+
+    def work(tx: Transaction) -> AcceptedPage:
+        return accepted([admit_text(tx, order, content, name=upload_name(asked.name))])
+
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
+
+
+async def _kept(house: House, here: Workspace, collection: str | None, part: Part) -> Uploaded:
+    """A file's bytes in the store, under a name that can be shown."""
+    name = upload_name(part.filename or "")
+    limit = house.settings.limits.file_bytes
+    if collection is not None:
+        limit = file_bytes_max(house.settings, await known(house, here, collection))
+    blob = await house.blobs.put_stream(part.pieces, limit=limit)
+    if not blob.size:
+        raise Refused(f"{name} holds no bytes", code="ERR_FILE_EMPTY")
+    return Uploaded(blob=BlobId(blob.hash), size=blob.size, name=name)
+
+
+async def order_of(house: House, here: Workspace, collection: str, metadata: dict[str, object]) -> Order:
+    """Into which collection of a workspace, with what said of each document."""
+    return Order(
+        tenant=here.tenant,
+        collection=(await known(house, here, collection)).name,
+        priority=PRIORITY_NAMES["normal"],
+        options=Options(document=metadata),
+        max_retries=house.settings.worker.max_retries,
+    )
+
+
+def accepted(admitted: Sequence[Admitted]) -> AcceptedPage:
+    """What was taken in, as it is told."""
+    return AcceptedPage(
+        items=[
+            AcceptedSaid(document_id=each.document, job_id=each.job, name=each.name, how=each.how.value)
+            for each in admitted
+        ]
+    )
+
+
+def _object(text: str) -> dict[str, object]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Refused("metadata is a JSON object", code="ERR_METADATA_INVALID")
+    return found
