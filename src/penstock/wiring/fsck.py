@@ -15,7 +15,7 @@ from pathlib import Path
 from penstock.engines.disk import DiskBlobs
 from penstock.engines.disk.durable import abandoned
 from penstock.intake.admission import Admission, Order
-from penstock.model.catalogue import LOCAL_WORKSPACE, BlobId, Document, DocumentId, Source
+from penstock.model.catalogue import BlobId, Document, DocumentId, Source
 from penstock.model.diagnosis import Disagreement, Flaw, Need
 from penstock.model.errors import Broken, Fault, Refused
 from penstock.model.files import BlobHash, blob_hash
@@ -167,13 +167,9 @@ class Audit:
         document = await self._document(document_id)
         if document is None:
             return True
-        collections = await self._store.catalogue.collections(LOCAL_WORKSPACE)
-        name = next((each.name for each in collections if each.id == document.collection), None)
-        if name is None:
-            return True  # its collection was deleted meanwhile, and it with it
         order = Order(
             tenant=document.tenant,
-            collection=name,
+            collection=document.collection_name,
             priority=MEND_PRIORITY,
             options=Options(rebuild=True),
             max_retries=self._settings.worker.max_retries,
@@ -223,7 +219,9 @@ class Audit:
         return False
 
     async def _document(self, document_id: str) -> Document | None:
-        return await self._store.catalogue.document(LOCAL_WORKSPACE, DocumentId(document_id))
+        """Of any workspace; None if it, or its collection, was deleted meanwhile."""
+        found = await self._store.write(lambda tx: tx.documents.get(DocumentId(document_id)))
+        return None if found is None or found.hidden else found
 
 
 def _told(flaw: Flaw, need: Need) -> Disagreement:

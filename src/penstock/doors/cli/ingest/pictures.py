@@ -54,7 +54,7 @@ def documents(found: Sequence[DocumentFacts], now: float) -> Fitted:
 
 
 def _name(each: DocumentFacts) -> str:
-    return clean(each["name"] if each["source"] == "content" else each["identity"])
+    return clean(each["name"] if each["source"] in ("content", "upload") else each["identity"])
 
 
 def _count(number: int) -> Text:
