@@ -48,7 +48,7 @@ class BookedQueue:
         self._more = False
         """A claim met jobs that are over: there may be others behind them."""
         self._taken: list[Lease] = []
-        """What the engine handed out, before it is begun in the book."""
+        """What the engine handed out and the book could not begin."""
         self._booked: dict[tuple[JobId, int], bool] = {}
         """Ends the book has heard of and the engine has not: whether it took them."""
         self._ending: set[tuple[JobId, int]] = set()
@@ -73,9 +73,13 @@ class BookedQueue:
     async def claim(self, worker: WorkerId, limit: int, *, idle: bool = True) -> list[Lease]:
         """Lease up to `limit` ready jobs."""
         await self._pay()
-        self._taken += await self._engine.claim(worker, limit - len(self._taken), idle=idle)
-        begun = await self._ledger.begin(worker, self._taken)
-        self._taken = []
+        taken, self._taken = self._taken, []
+        try:
+            taken += await self._engine.claim(worker, limit - len(taken), idle=idle)
+            begun = await self._ledger.begin(worker, taken)
+        except BaseException:
+            self._taken += taken  # begun by the next claim
+            raise
         self._theirs |= {_of(mine): theirs for theirs, mine in begun.held}
         held = [mine for _, mine in begun.held]
         try:
