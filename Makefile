@@ -15,7 +15,7 @@ SHELL := /bin/sh
 # Python reads and writes UTF-8 whatever the caller's locale is.
 export PYTHONUTF8 := 1
 
-.PHONY: help install dev run test lint format format-check types imports pytest crash chaos sweep promtool bench bench-redis bench-ingest bench-retrieval lock clean
+.PHONY: help install dev run test lint format format-check types imports pytest crash chaos fuzz sweep promtool bench bench-redis bench-ingest bench-retrieval bench-live lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -32,7 +32,7 @@ define check_python
 	echo "penstock: '$(PYTHON)' has no venv module; install it (Debian: python3-venv) or name another: make install PYTHON=..." >&2; exit 1; }
 endef
 
-.venv/stamp-venv .venv-bench/stamp-venv .venv-lock/stamp-venv:
+.venv/stamp-venv .venv-bench/stamp-venv .venv-fuzz/stamp-venv .venv-lock/stamp-venv:
 	$(check_python)
 	@"$(PYTHON)" -m venv $(@D)
 	@touch $@
@@ -63,6 +63,11 @@ endef
 	@.venv-bench/bin/python $(PIP_INSTALL) --require-hashes \
 		-r requirements/run.txt -r requirements/build.txt -r requirements/bench.txt
 	@.venv-bench/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv-fuzz/stamp-fuzz: .venv-fuzz/stamp-venv requirements/fuzz.txt
+	@echo "installing schemathesis into .venv-fuzz"
+	@.venv-fuzz/bin/python $(PIP_INSTALL) --require-hashes -r requirements/fuzz.txt
 	@touch $@
 
 .venv-lock/stamp-lock: .venv-lock/stamp-venv Makefile
@@ -108,6 +113,9 @@ crash: dev ## the long crash campaign
 chaos: dev ## the long campaign against Redis: kills, freezes, lost replies, 100,000 jobs
 	$(BIN)/pytest -m chaos_full tests/chaos $(ARGS)
 
+fuzz: dev .venv-fuzz/stamp-fuzz ## hostile checks of the API: thousands of requests made from its reference, times of answers
+	$(BIN)/pytest -m fuzz --timeout 1800 tests/fuzz tests/journey $(ARGS)
+
 sweep: dev ## property and contract tests with many more examples
 	PENSTOCK_SWEEP=1 $(BIN)/pytest -n 2 --dist loadgroup --timeout 1800 tests/property tests/contract $(ARGS)
 
@@ -130,13 +138,16 @@ bench-ingest: .venv-bench/stamp-bench ## measure ingesting beside its bare work 
 bench-retrieval: dev ## measure how well and how fast search finds (PENSTOCK_BENCH_DATA names the collections)
 	$(BIN)/python -m bench.retrieval --write docs/explanation/retrieval.md $(ARGS)
 
+bench-live: dev ## measure how many events reach how many connections, and how soon
+	$(BIN)/python -m bench.live --write docs/explanation/live-performance.md $(ARGS)
+
 lock: .venv-lock/stamp-lock ## pin requirements/*.in again (UPGRADE=--upgrade takes newer versions)
-	@for name in run build dev bench; do \
+	@for name in run build dev bench fuzz; do \
 		UV_CUSTOM_COMPILE_COMMAND="make lock" .venv-lock/bin/uv pip compile --quiet --generate-hashes \
 			--no-emit-index-url --universal --python-version 3.11 $(UPGRADE) \
 			requirements/$$name.in --output-file requirements/$$name.txt || exit 1; \
 	done
 
 clean: ## remove what these commands made; data/ stays
-	rm -rf .venv .venv-bench .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf .venv .venv-bench .venv-fuzz .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
