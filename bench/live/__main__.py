@@ -29,24 +29,33 @@ class Found:
     """What one run measured."""
 
     bare: list[Rate] = field(default_factory=list)
-    ours: list[Rate] = field(default_factory=list)
+    fanned: list[Rate] = field(default_factory=list)
+    """Each event to every connection."""
+    tabs: list[Rate] = field(default_factory=list)
+    """Each event to the two tabs of one of many users."""
     latency: Latency | None = None
     kilobytes: float = 0.0
+
+    def rates(self) -> dict[str, list[Rate]]:
+        """All of them, by what they are."""
+        return {
+            "bare": self.bare,
+            "ours, each event to all connections": self.fanned,
+            "ours, each event to two tabs": self.tabs,
+        }
+
+    def share(self, ours: Sequence[Rate]) -> float:
+        """Of what the bare server sends in a second of its processor's time."""
+        return max(each.by_processor for each in ours) / max(each.by_processor for each in self.bare)
 
     def verdicts(self) -> list[Verdict]:
         """The targets."""
         assert self.latency is not None
         return [
             at_least(
-                "messages a second of the server's processor time against the bare server",
-                max(each.by_processor for each in self.ours) / max(each.by_processor for each in self.bare),
-                SHARE,
+                f"an event to {CONNECTIONS:,} connections, against bare", self.share(self.fanned), SHARE
             ),
-            at_least(
-                "messages a second of time against the bare server",
-                max(each.by_clock for each in self.ours) / max(each.by_clock for each in self.bare),
-                SHARE,
-            ),
+            at_least(f"events to two tabs each of {USERS} users, against bare", self.share(self.tabs), SHARE),
             at_most(
                 f"from commit to socket at {PER_SECOND:g} events a second, p99",
                 self.latency.p99,
@@ -64,8 +73,10 @@ def measure(folder: Path, *, quick: bool) -> Found:
     folders = (folder / str(number) for number in range(100))
     for _ in range(turns):
         found.bare.append(measures.rate_of_bare(next(folders), rounds))
-        found.ours.append(measures.rate_of_ours(next(folders), rounds))
-        print(f"bare {_told(found.bare[-1:])}, ours {_told(found.ours[-1:])} messages/s", file=sys.stderr)
+        found.fanned.append(measures.rate_of_ours(next(folders), rounds, 1))
+        found.tabs.append(measures.rate_of_ours(next(folders), rounds, USERS))
+        for name, rates in found.rates().items():
+            print(f"{name}: {_told(rates[-1:])} messages a second", file=sys.stderr)
     found.latency = measures.latency(next(folders), events, PER_SECOND)
     found.kilobytes = measures.kilobytes_idle(next(folders))
     return found
@@ -83,15 +94,16 @@ def page(found: Found, verdicts: Sequence[Verdict], seconds: float) -> str:
         f"- Machine: {os.cpu_count()} cores, {platform.system()} {platform.release()}.",
         f"- Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
         f"uvicorn {version('uvicorn')}, websockets {version('websockets')}.",
-        f"- {CONNECTIONS:,} connections to one serving process: {USERS} users with {CONNECTIONS // USERS} "
-        "tabs each; all clients in one other process, commits in a third.",
+        f"- {CONNECTIONS:,} connections to one serving process, all clients in one other process, commits in "
+        "a third.",
         "- Ours: every event is a row committed by the third process, found by the change counter, read, "
-        "put into its envelope and given to both tabs of its user.",
+        "put into its envelope and given to every tab of its user.",
         "- Bare: the same server with an application that sends the same bytes to a list of connections.",
-        "- Rates are of messages that reached the clients, from the first to the last; each transaction "
-        "holds an event for every user.",
-        f"- Ours and bare take turns, {len(found.ours)} of each; the best counts. Clients and committers share "
-        "the machine with the server, so its processor time is told beside the clock.",
+        "- Rates are of messages that reached the clients, from the first to the last. Clients and committers "
+        "share the machine with the server, so the targets are about what it sends in a second of its own "
+        "processor time.",
+        f"- Ours and bare take turns, {len(found.bare)} of each; the best counts.",
+        f"- The latency is that of {USERS} users with two tabs each, all connected.",
         "- Signing in is left out: a token is taken for the name of its user.",
         f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)}.",
         "",
@@ -103,8 +115,10 @@ def page(found: Found, verdicts: Sequence[Verdict], seconds: float) -> str:
         "",
         "| | messages a second of time (of the server's processor time), each turn |",
         "|---|---|",
-        f"| bare | {_told(found.bare)} |",
-        f"| ours | {_told(found.ours)} |",
+        *(f"| {name} | {_told(rates)} |" for name, rates in found.rates().items()),
+        "",
+        "An event for one user with two tabs is a row of its own to be found and read for every two "
+        "messages, in pages of the database that others have just written; that is the difference between the rows.",
         "",
         f"From commit to socket, {found.latency.count:,} messages: median {found.latency.p50:.1f} ms, "
         f"p99 {found.latency.p99:.1f} ms, longest {found.latency.most:.1f} ms.",

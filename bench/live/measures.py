@@ -84,9 +84,9 @@ def server(kind: str, folder: Path) -> Iterator[tuple[int, psutil.Process]]:
 
 
 @contextmanager
-def crowd(port: int) -> Iterator[Crowd]:
+def crowd(port: int, users: int = USERS) -> Iterator[Crowd]:
     """Everybody connected."""
-    with started("bench.live.crowd", port, CONNECTIONS, USERS) as process:
+    with started("bench.live.crowd", port, CONNECTIONS, users) as process:
         found = Crowd(process)
         assert found._line() == "ready"
         time.sleep(SETTLE_SECONDS)
@@ -103,12 +103,12 @@ def rate_of_bare(folder: Path, rounds: int) -> Rate:
         return _rate(clients, process, rounds, send)
 
 
-def rate_of_ours(folder: Path, rounds: int) -> Rate:
-    """Messages a second from commits of another process."""
-    with server("ours", folder) as (port, process), crowd(port) as clients:
+def rate_of_ours(folder: Path, rounds: int, users: int) -> Rate:
+    """Messages a second from commits of another process, each with an event for every user."""
+    with server("ours", folder) as (port, process), crowd(port, users) as clients:
 
         def send(times: int) -> None:
-            _commit(folder, USERS, times)
+            _commit(folder, users, times)
 
         return _rate(clients, process, rounds, send)
 

@@ -91,7 +91,7 @@ async def serve_ours(folder: Path) -> None:
     """The live door on this folder."""
     clock = SystemClock()
     store = await open_sqlite(folder, rules=Rules(), clock=clock)
-    async with open_hub(store.feed, clock, Limits()) as hub:
+    async with open_hub(store.feed, clock, Limits(per_user=2_000)) as hub:
         app = FastAPI()
         app.include_router(live_routes(hub, Everybody()))
         await serve(app, plain=False)

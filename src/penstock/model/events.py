@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import ClassVar, NamedTuple, get_args
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +98,11 @@ Event = (
 EVENT_TYPES: tuple[str, ...] = tuple(kind.type for kind in get_args(Event))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedEvent:
-    """An event as the log keeps it; `payload_json` is what was committed, byte for byte."""
+class LoggedEvent(NamedTuple):
+    """An event as the log keeps it; `payload_json` is what was committed, byte for byte.
+
+    A tuple, because many are made for every commit.
+    """
 
     user: str
     seq: int

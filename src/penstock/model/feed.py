@@ -7,7 +7,7 @@ numbered and never told again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from penstock.model.events import LoggedEvent
 
@@ -25,8 +25,7 @@ class Bounds:
     """The last number given; 0 before the first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(NamedTuple):
     """A user's next events after a number, and the last number he has."""
 
     user: str

@@ -26,8 +26,10 @@ class Feed(Protocol):
         """Wait until something was committed (L1)."""
         ...
 
-    async def pages(self, positions: Mapping[str, int], *, users: int = 500, limit: int = 100) -> list[Page]:
-        """At most `users` of those who moved on, first named first, with `limit` events each (L2)."""
+    async def pages(
+        self, positions: Mapping[str, int], *, limit: int = 100, in_all: int = 5_000
+    ) -> list[Page]:
+        """Those who moved on, first named first, with `limit` events each and `in_all` together (L2)."""
         ...
 
     async def bounds(self, users: Collection[str]) -> Mapping[str, Bounds]:

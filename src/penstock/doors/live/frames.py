@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -15,6 +14,7 @@ from penstock.model.feed import JobProgress, Snapshot
 
 READY = "ready"
 RESYNC = "resync"
+TEXT = 0x81
 _json = msgspec.json.Encoder()
 
 Passing = JobProgress | MessageDelta
@@ -31,11 +31,23 @@ class Reason(StrEnum):
     """The number asked for was never given."""
 
 
-class Frame(NamedTuple):
+class Frame:
     """A message as text; `seq` is where a reader stands once he has it."""
 
-    text: str
-    seq: int | None = None
+    __slots__ = ("_wire", "seq", "text")
+
+    def __init__(self, text: str, seq: int | None = None) -> None:
+        self.text = text
+        self.seq = seq
+        self._wire: bytes | None = None
+
+    @property
+    def wire(self) -> bytes:
+        """The same as a WebSocket frame of the server, written once for all connections."""
+        if self._wire is None:
+            payload = self.text.encode()
+            self._wire = _head(len(payload)) + payload
+        return self._wire
 
 
 def frame_of(event: LoggedEvent) -> Frame:
@@ -71,6 +83,15 @@ def resync_frame(reason: Reason, snapshot: Snapshot) -> Frame:
 def word_frame(kind: str, **facts: object) -> Frame:
     """A word about the connection itself."""
     return Frame(_enveloped(kind, facts))
+
+
+def _head(length: int) -> bytes:
+    """Of a whole, unmasked text message (RFC 6455, section 5.2)."""
+    if length < 126:
+        return bytes((TEXT, length))
+    if length < 1 << 16:
+        return bytes((TEXT, 126)) + length.to_bytes(2, "big")
+    return bytes((TEXT, 127)) + length.to_bytes(8, "big")
 
 
 def _enveloped(kind: str, payload: object) -> str:

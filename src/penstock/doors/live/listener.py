@@ -108,8 +108,8 @@ class Listener:
         """When it was last given something that is not sent yet; by the loop's clock."""
         self.give_up: Callable[[], object] = lambda: None
         """Called where it is closed while something is being sent: the other end may not be reading."""
-        self.push: Callable[[Frame], bool] | None = None
-        """Sends at once, where that needs no waiting; used only while whoever takes is asleep."""
+        self.push: Callable[[bytes], bool] | None = None
+        """Writes a frame at once, where nothing waits before it; used only while whoever takes is asleep."""
         self._read_on = read_on
         self._pending: deque[Frame | _Waiting] = deque()
         self._passing: dict[str, _Waiting] = {}
@@ -137,7 +137,7 @@ class Listener:
         """The next event; one it has already is not given twice."""
         if not self.live or self.seq is None or seq <= self.seq:
             return
-        if self.push is not None and not self._pending and self._is_asleep() and self.push(frame):
+        if self._pushed(frame):
             self.seq = self.taken = seq
             return
         if len(self._pending) >= FRAMES_MAX or self._characters + len(frame.text) > CHARACTERS_MAX:
@@ -194,15 +194,19 @@ class Listener:
         self._passing.clear()
         self._characters = 0
 
+    def _pushed(self, frame: Frame) -> bool:
+        """Whether it could be sent on the spot: whoever takes has sent all there was, and sleeps."""
+        push, sleeper = self.push, self._sleeper
+        if push is None or sleeper is None or self._pending or sleeper.done():
+            return False
+        return push(frame.wire)
+
     async def _news(self) -> None:
         self._sleeper = asyncio.get_running_loop().create_future()
         try:
             await self._sleeper
         finally:
             self._sleeper = None
-
-    def _is_asleep(self) -> bool:
-        return self._sleeper is not None and not self._sleeper.done()
 
     def _wake(self) -> None:
         if self._sleeper is not None and not self._sleeper.done():

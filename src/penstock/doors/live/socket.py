@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
-from typing import cast
 
 import msgspec
 from starlette.requests import HTTPConnection
@@ -21,6 +19,7 @@ from penstock.doors.live.arrivals import Doorkeeper, only, since_of, token_of, v
 from penstock.doors.live.frames import Frame, word_frame
 from penstock.doors.live.hub import RESTART, Hub
 from penstock.doors.live.listener import Ended, Ending, Listener
+from penstock.doors.live.protocol import PUSH, Push
 from penstock.model.errors import Exhausted, Fault, Refused, Unavailable
 from penstock.model.principals import TOKEN_LENGTH_MAX, Principal, invalid_token
 from penstock.model.visits import Visit
@@ -106,6 +105,7 @@ class _Caller:
         self._doorkeeper = doorkeeper
         self._receive = receive
         self._send = send
+        self._push: Push | None = connection.scope.get("extensions", {}).get(PUSH)
         self._token = token_of(connection)
         self._ticket = only(connection, "ticket")
         try:
@@ -165,22 +165,6 @@ class _Caller:
                     await send(_text_of(frame))
         except Ended:
             return  # the listener says why
-
-    def _push(self, frame: Frame) -> bool:
-        """Send without waiting; False where that cannot be, and then nothing was sent.
-
-        The server waits before it writes and never after, so what does not end in one step has not begun.
-        A task that is woken for every message would cost as much again as sending it.
-        """
-        sending = cast(Coroutine[object, None, None], self._send(_text_of(frame)))
-        try:
-            sending.send(None)
-        except StopIteration:
-            return True
-        except Exception:  # whoever takes meets it again, and ends the connection
-            return False
-        sending.close()
-        return False
 
     async def _hear_on(self, listener: Listener) -> None:
         """Whatever comes is a newer token of the same user."""

@@ -81,24 +81,15 @@ class SqliteFeed:
             with contextlib.suppress(RuntimeError):  # that loop is closed: nobody is left to wake
                 waiting[0].call_soon_threadsafe(self._heard, waiting[1])
 
-    async def pages(self, positions: Mapping[str, int], *, users: int = 500, limit: int = 100) -> list[Page]:
+    async def pages(
+        self, positions: Mapping[str, int], *, limit: int = 100, in_all: int = 5_000
+    ) -> list[Page]:
         """Those who moved on, with their next events."""
         if not positions:
             return []
-        asked = {"positions": _json.encode(positions).decode(), "users": users}
-
-        def work(db: sqlite3.Connection) -> list[Page]:
-            moved = db.execute(sql("feed_moved"), asked).fetchall()
-            if not moved:
-                return []
-            wanted = {"positions": _json.encode({row[0]: row[1] for row in moved}).decode(), "limit": limit}
-            events: dict[str, list[LoggedEvent]] = {}
-            for user, seq, ts, kind, payload in db.execute(sql("feed_events"), wanted):
-                event = LoggedEvent(user=user, seq=seq, ts=_instant(ts), type=kind, payload_json=payload)
-                events.setdefault(user, []).append(event)
-            return [Page(user=user, last=last, events=tuple(events.get(user, ()))) for user, _, last in moved]
-
-        return await self._store.look(work)
+        asked = {"positions": _json.encode(positions).decode(), "limit": limit, "in_all": in_all}
+        rows = await self._store.look(lambda db: db.execute(sql("feed_pages"), asked).fetchall())
+        return _pages(rows)
 
     async def bounds(self, users: Collection[str]) -> Mapping[str, Bounds]:
         """What is kept of each user's events."""
@@ -173,6 +164,18 @@ class SqliteFeed:
 def _wake(waiter: asyncio.Future[bool], *, found: bool) -> None:
     if not waiter.done():
         waiter.set_result(found)
+
+
+def _pages(rows: list[tuple[str, int, int | None, str, str, str]]) -> list[Page]:
+    """Rows of one user stand together; one without an event tells that the next ones are forgotten."""
+    found: dict[str, tuple[int, list[LoggedEvent]]] = {}
+    for user, last, seq, ts, kind, payload in rows:
+        known = found.get(user)
+        if known is None:
+            known = found[user] = (last, [])
+        if seq is not None:
+            known[1].append(LoggedEvent(user, seq, _instant(ts), kind, payload))
+    return [Page(user, last, tuple(events)) for user, (last, events) in found.items()]
 
 
 def _progress(row: tuple[str, str, str, str, str, int, int | None]) -> JobProgress:
