@@ -9,7 +9,7 @@ import pytest
 
 from tests.house.tree import PACKAGE, TOP, Module, modules, place, project
 
-ROOMS = ("model", "ports", "intake", "work", "pipeline", "answer", "engines", "wiring", "doors")
+ROOMS = ("model", "ports", "intake", "work", "pipeline", "answer", "engines", "wiring", "doors", "client")
 
 DRAWERS = frozenset({"utils", "common", "helpers", "base", "manager", "types", "misc"})
 

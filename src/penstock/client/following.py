@@ -1,0 +1,55 @@
+"""Documents on their way to an end, followed by events: nobody asks again and again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
+
+from penstock.client.events import Event, Resync
+from penstock.client.subscription import Subscription
+from penstock.client.values import Document
+
+READ_AT_ONCE = 8
+Read = Callable[[str], Awaitable[Document]]
+
+
+async def follow(ids: Iterable[str], read: Read, events: Subscription) -> AsyncGenerator[Document, None]:
+    """Each document as it is now and whenever its status is another, until all have ended.
+
+    Events are heard before the first look, so nothing happens unseen between the two.
+    """
+    told: dict[str, str] = dict.fromkeys(ids, "")
+    async with events:
+        await events.ready()
+        async with aclosing(_read_all(list(told), read)) as documents:
+            async for document in documents:
+                yield document
+                _note(told, document)
+        while told:
+            happened = await anext(events)
+            if isinstance(happened, Resync):
+                concerned = list(told)
+            elif isinstance(happened, Event) and happened.type == "document.status_updated":
+                concerned = [each for each in told if each == happened.payload.get("document_id")]
+            else:
+                continue
+            async with aclosing(_read_all(concerned, read)) as documents:
+                async for document in documents:
+                    if told.get(document.id) != document.status:
+                        yield document
+                    _note(told, document)
+
+
+def _note(told: dict[str, str], document: Document) -> None:
+    if document.has_ended:
+        told.pop(document.id, None)
+    else:
+        told[document.id] = document.status
+
+
+async def _read_all(ids: list[str], read: Read) -> AsyncGenerator[Document, None]:
+    """The documents as they are now, some at a time."""
+    for start in range(0, len(ids), READ_AT_ONCE):
+        for document in await asyncio.gather(*map(read, ids[start : start + READ_AT_ONCE])):
+            yield document

@@ -1,0 +1,149 @@
+"""Requests to one server: what they show, how long they wait, when they are sent again.
+
+A request that may be repeated (it only reads, or carries an idempotency key) is sent again when the line
+broke or the server asked for a moment; any other only where it surely was not done: nobody was reached, or
+the token was refused. Both a few times, then the caller is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+
+from penstock.client.credentials import Credentials
+from penstock.client.errors import (
+    NO_ANSWER,
+    REFUSAL_STATUS_MIN,
+    PenstockError,
+    problem_of,
+    unreachable,
+)
+from penstock.client.files import Form
+from penstock.client.patience import pause_before
+from penstock.client.subscription import Subscription
+
+T = TypeVar("T")
+REPEATS = 4
+RETRY_AFTER_SECONDS_MAX = 60.0
+"""A server that asks for more time than this is not waited for."""
+CONNECT_SECONDS = 10.0
+PIECE_SECONDS = 60.0
+"""How long a piece of an upload may take to be taken."""
+UNAUTHORIZED = 401
+BUSY = frozenset({429, 502, 503, 504})
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+UNLIMITED = httpx.Timeout(PIECE_SECONDS, connect=CONNECT_SECONDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked for; `seconds` bounds one attempt, the answer included, and None only its pieces."""
+
+    method: str
+    path: str
+    query: Mapping[str, str | int] = field(default_factory=dict)
+    body: object = None
+    form: Form | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    repeats: bool = False
+    seconds: float | None = 30.0
+
+
+class Line:
+    """One server, reached over a few kept connections."""
+
+    def __init__(self, url: str, credentials: Credentials) -> None:
+        self.url = server_url(url)
+        self.credentials = credentials
+        self._http = httpx.AsyncClient(base_url=f"{self.url}/api", timeout=UNLIMITED)
+        self._subscriptions: set[Subscription] = set()
+
+    async def close(self) -> None:
+        """End every subscription and let the connections go."""
+        await asyncio.gather(*(each.aclose() for each in list(self._subscriptions)))
+        await self._http.aclose()
+
+    def subscribe(self, since: int | None, *, passing: bool, patience: float | None) -> Subscription:
+        """Events, over connections of their own; ended with the line at the latest."""
+        made = Subscription(
+            f"ws{self.url.removeprefix('http')}/ws",
+            self.credentials,
+            since=since,
+            passing=passing,
+            patience=patience,
+            on_close=self._subscriptions.discard,
+        )
+        self._subscriptions.add(made)
+        return made
+
+    async def ask(self, request: Request, shape: type[T]) -> T:
+        """The answer, read as this shape; PenstockError where there is none."""
+        body = await self._granted(request)
+        try:
+            return msgspec.json.decode(body, type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise PenstockError("the answer cannot be read", code=NO_ANSWER) from error
+
+    async def tell(self, request: Request) -> None:
+        """The same where the answer says nothing."""
+        await self._granted(request)
+
+    async def _granted(self, request: Request) -> bytes:
+        renewed = False
+        for attempt in count():
+            shown = self.credentials.token
+            fault, again = None, False
+            try:
+                reply = await self._attempt(request)
+            except NOT_SENT as error:
+                fault, again = unreachable(_why(error)), True
+            except (httpx.TransportError, TimeoutError) as error:
+                fault, again = unreachable(_why(error)), request.repeats
+            else:
+                if reply.status_code < REFUSAL_STATUS_MIN:
+                    return reply.content
+                fault = problem_of(reply.status_code, reply.content, reply.headers.get("retry-after"))
+                again = request.repeats and fault.status in BUSY
+            spent = request.form is not None and request.form.is_spent
+            if fault.status == UNAUTHORIZED and not (renewed or spent):
+                renewed = await self.credentials.renew(shown)
+                if renewed:
+                    continue
+            pause = pause_before(attempt) if fault.retry_after is None else fault.retry_after
+            if spent or not again or attempt >= REPEATS or pause > RETRY_AFTER_SECONDS_MAX:
+                raise fault
+            await asyncio.sleep(pause)
+        raise AssertionError("counting ends")
+
+    async def _attempt(self, request: Request) -> httpx.Response:
+        headers = {**self.credentials.headers(), **request.headers}
+        more: dict[str, Any] = {}
+        if request.form is not None:
+            headers["Content-Type"] = request.form.content_type
+            more["content"] = request.form.pieces()
+        elif request.body is not None:
+            headers["Content-Type"] = "application/json"
+            more["content"] = msgspec.json.encode(request.body)
+        async with asyncio.timeout(request.seconds):
+            return await self._http.request(
+                request.method, request.path, params=dict(request.query), headers=headers, **more
+            )
+
+
+def server_url(text: str) -> str:
+    """The address of a server without what we add to it; ValueError where it is none."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError(f"{text!r} is no http or https address of a server")
+    return text.rstrip("/").removesuffix("/api").rstrip("/")
+
+
+def _why(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,177 @@
+"""Events as they happen, over any number of connections.
+
+The number of the last event is all that is kept: a connection that is lost is made again behind it, and the
+server tells what was missed or says that everything is to be read again. So whoever reads sees each event
+once and in order, whatever the line does. Nothing runs in the background: frames are taken when they are
+asked for, and a reader that stands still for long is cut off by the server and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Self
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+
+from penstock.client.credentials import Credentials
+from penstock.client.errors import REFUSAL_STATUS_MIN, PenstockError, problem_of, unreachable
+from penstock.client.events import Event, Passing, Ready, Resync, read_frame
+from penstock.client.patience import pause_before
+
+OPEN_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
+PING_SECONDS = 20.0
+FRAME_BYTES_MAX = 32 * 1024 * 1024
+FINAL = {4400: 400, 4401: 401, 4403: 403}
+"""Ends that coming again does not change, with the status a request would have had."""
+UNAUTHORIZED = 401
+FOR_NOW = frozenset({408, 429})
+"""Refusals of a handshake that pass."""
+
+
+class Subscription:
+    """An asynchronous iterator of events; for one reader."""
+
+    def __init__(
+        self,
+        url: str,
+        credentials: Credentials,
+        *,
+        since: int | None = None,
+        passing: bool = False,
+        patience: float | None = None,
+        on_close: Callable[[Subscription], object] = lambda _: None,
+    ) -> None:
+        """`patience` is how many seconds it may hear from nobody before it raises; None is for ever."""
+        self.seq = since
+        """The last event that was given, or behind which they begin; None until that is known."""
+        self._url = url
+        self._credentials = credentials
+        self._passing = passing
+        self._patience = patience
+        self._on_close = on_close
+        self._connection: ClientConnection | None = None
+        self._shown: str | None = None
+        """The token the connection was made with."""
+        self._kept: deque[Event | Passing | Resync] = deque()
+        self._attempts = 0
+        """Connections lost or not made since something was last heard."""
+        self._refusals = 0
+        self._alone_since: float | None = None
+        """When there was first no connection, by the loop's clock; None once something is heard."""
+        self._closed = False
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event | Passing | Resync:
+        """The next event, or the word to read everything again."""
+        while not self._kept:
+            await self._take()
+        return self._kept.popleft()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def ready(self) -> None:
+        """Wait until whatever happens from now on will be told."""
+        while self.seq is None:
+            await self._take()
+
+    async def aclose(self) -> None:
+        """End it."""
+        self._closed = True
+        self._on_close(self)
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def _take(self) -> None:
+        """Hear one frame, over a new connection if need be."""
+        if self._closed:
+            raise StopAsyncIteration
+        connection = self._connection or await self._connect()
+        try:
+            heard = read_frame(await connection.recv())
+        except ConnectionClosed as closed:
+            self._connection = None
+            await self._lost(closed)
+            return
+        self._attempts = self._refusals = 0
+        self._alone_since = None
+        match heard:
+            case Event(seq=seq) if self.seq is not None and seq <= self.seq:
+                return  # told twice, given once
+            case Passing() if not self._passing:
+                return
+            case Event(seq=seq) | Resync(seq=seq) | Ready(seq=seq):
+                self.seq = seq
+        if not isinstance(heard, Ready):
+            self._kept.append(heard)
+
+    async def _lost(self, closed: ConnectionClosed) -> None:
+        """Raise if coming again is of no use."""
+        code, why = (closed.rcvd.code, closed.rcvd.reason) if closed.rcvd else (1006, "")
+        if code in FINAL and not (FINAL[code] == UNAUTHORIZED and await self._renewed()):
+            raise PenstockError(
+                "the server ended the subscription", code=why or "ERR_REFUSED", status=FINAL[code]
+            )
+        self._attempts += 1
+
+    async def _renewed(self) -> bool:
+        """Whether there is another token to come again with; one that was refused at once ends it."""
+        self._refusals += 1
+        return self._refusals == 1 and await self._credentials.renew(self._shown)
+
+    async def _connect(self) -> ClientConnection:
+        clock = asyncio.get_running_loop().time
+        # A server that lets us in and says nothing is not there either.
+        self._alone_since = began = clock() if self._alone_since is None else self._alone_since
+        while True:
+            if self._attempts:
+                await asyncio.sleep(pause_before(self._attempts - 1))
+            if self._closed:
+                raise StopAsyncIteration
+            self._shown = self._credentials.token
+            try:
+                self._connection = await self._open()
+            except InvalidStatus as refused:
+                reply = refused.response
+                fault = problem_of(
+                    reply.status_code, bytes(reply.body or b""), reply.headers.get("Retry-After")
+                )
+                await self._check(fault)
+            except (OSError, TimeoutError, WebSocketException) as error:
+                fault = unreachable(str(error) or type(error).__name__)
+            else:
+                return self._connection
+            self._attempts += 1
+            if self._patience is not None and clock() - began > self._patience:
+                raise fault
+
+    async def _check(self, fault: PenstockError) -> None:
+        """Raise what a handshake was refused with, if it is more than a moment's trouble."""
+        status = fault.status or 0
+        if status == UNAUTHORIZED and await self._renewed():
+            return
+        if REFUSAL_STATUS_MIN <= status < 500 and status not in FOR_NOW:
+            raise fault
+
+    async def _open(self) -> ClientConnection:
+        since = "" if self.seq is None else f"?since={self.seq}"
+        return await connect(
+            self._url + since,
+            additional_headers=self._credentials.headers(),
+            compression=None,
+            open_timeout=OPEN_SECONDS,
+            close_timeout=CLOSE_SECONDS,
+            ping_interval=PING_SECONDS,
+            ping_timeout=PING_SECONDS,
+            max_size=FRAME_BYTES_MAX,
+        )

@@ -1,0 +1,376 @@
+"""What can be done in one workspace: collections, documents, questions, conversations."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
+from urllib.parse import quote
+
+from penstock.client import following, talk
+from penstock.client.errors import PenstockError
+from penstock.client.files import Form, Sendable
+from penstock.client.line import Line, Request
+from penstock.client.subscription import Subscription
+from penstock.client.values import (
+    Accepted,
+    AcceptedPage,
+    Answer,
+    Collection,
+    CollectionPage,
+    Conversation,
+    ConversationPage,
+    Document,
+    DocumentDetail,
+    DocumentPage,
+    Found,
+    Job,
+    Message,
+    MessagePage,
+    Posted,
+    WorkspacePage,
+)
+
+ANSWER_SECONDS = 300.0
+"""How long an answer may take to be written."""
+PATIENCE_SECONDS = 300.0
+"""How long a subscription may be without a connection before it raises."""
+PAGE = 200
+FILES_AT_ONCE = 100
+"""Files in one request; more are sent in several, each of them whole or not at all."""
+
+
+class InWorkspace:
+    """One workspace of a server; where none is named, the only one there is."""
+
+    def __init__(self, line: Line, workspace: str | None) -> None:
+        self._line = line
+        self._workspace = workspace
+
+    # Collections ---------------------------------------------------------------------------------
+
+    async def collections(self) -> list[Collection]:
+        """All of them, by name."""
+        request = Request(method="GET", path=await self._at("collections"), repeats=True)
+        return list((await self._line.ask(request, CollectionPage)).items)
+
+    async def collection(self, name: str) -> Collection:
+        """One of them."""
+        at = await self._at("collections", name)
+        return await self._line.ask(Request(method="GET", path=at, repeats=True), Collection)
+
+    async def create_collection(self, name: str, *, description: str = "") -> Collection:
+        """Make one; the same again changes nothing."""
+        body = {"name": name, "description": description}
+        request = Request(method="POST", path=await self._at("collections"), body=body, repeats=True)
+        return await self._line.ask(request, Collection)
+
+    # Documents in --------------------------------------------------------------------------------
+
+    async def upload(
+        self,
+        *files: Sendable,
+        collection: str,
+        metadata: Mapping[str, object] | None = None,
+        key: str | None = None,
+    ) -> list[Accepted]:
+        """Send files, piece by piece; what was taken in, in their order, each once however often it was sent.
+
+        A broken line is tried again unless a file is a stream, which cannot be read twice. With a `key` of
+        your own the same call after a restart doubles nothing either.
+        """
+        key = key or uuid.uuid4().hex
+        taken: list[Accepted] = []
+        for start in range(0, len(files), FILES_AT_ONCE):
+            request = Request(
+                method="POST",
+                path=await self._at("documents"),
+                form=Form(collection, files[start : start + FILES_AT_ONCE], metadata),
+                headers={"Idempotency-Key": f"{key}-{start}" if start else key},
+                repeats=True,
+                seconds=None,
+            )
+            taken += (await self._line.ask(request, AcceptedPage)).items
+        return taken
+
+    async def submit_text(
+        self,
+        content: str,
+        *,
+        collection: str,
+        name: str,
+        metadata: Mapping[str, object] | None = None,
+        key: str | None = None,
+    ) -> Accepted:
+        """Send a text as a document; once, however often it was sent."""
+        body = {"collection": collection, "name": name, "content": content, "metadata": dict(metadata or {})}
+        request = Request(
+            method="POST",
+            path=await self._at("documents", "text"),
+            body=body,
+            headers={"Idempotency-Key": key or uuid.uuid4().hex},
+            repeats=True,
+        )
+        return (await self._line.ask(request, AcceptedPage)).items[0]
+
+    # Documents -----------------------------------------------------------------------------------
+
+    async def document(self, document_id: str) -> DocumentDetail:
+        """One document with its stages and versions."""
+        at = await self._at("documents", document_id)
+        return await self._line.ask(Request(method="GET", path=at, repeats=True), DocumentDetail)
+
+    async def documents(
+        self,
+        *,
+        collection: str | None = None,
+        status: str | None = None,
+        name: str | None = None,
+        sort: str = "created",
+        descending: bool = True,
+    ) -> AsyncGenerator[Document, None]:
+        """Documents, page after page."""
+        after: str | None = None
+        while True:
+            page = await self.documents_page(
+                collection=collection,
+                status=status,
+                name=name,
+                sort=sort,
+                descending=descending,
+                after=after,
+                limit=PAGE,
+            )
+            for document in page.items:
+                yield document
+            if page.next is None:
+                return
+            after = page.next
+
+    async def documents_page(
+        self,
+        *,
+        collection: str | None = None,
+        status: str | None = None,
+        name: str | None = None,
+        sort: str = "created",
+        descending: bool = True,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> DocumentPage:
+        """One page of them; `after` is the `next` of the page before."""
+        given = {"collection": collection, "status": status, "name": name, "after": after}
+        query: dict[str, str | int] = {word: value for word, value in given.items() if value is not None}
+        query |= {"sort": sort, "order": "desc" if descending else "asc", "limit": limit}
+        request = Request(method="GET", path=await self._at("documents"), query=query, repeats=True)
+        return await self._line.ask(request, DocumentPage)
+
+    async def delete_document(self, document_id: str) -> None:
+        """Delete it: out of every answer at once."""
+        await self._line.tell(Request(method="DELETE", path=await self._at("documents", document_id)))
+
+    async def retry_document(self, document_id: str) -> Accepted:
+        """Try a document in error again."""
+        at = await self._at("documents", document_id, "retry")
+        return await self._line.ask(Request(method="POST", path=at), Accepted)
+
+    async def job(self, job_id: str) -> Job:
+        """One job."""
+        at = await self._at("jobs", job_id)
+        return await self._line.ask(Request(method="GET", path=at, repeats=True), Job)
+
+    async def follow(self, *document_ids: str) -> AsyncGenerator[Document, None]:
+        """Each document as it is now and whenever its status is another, until all have ended."""
+        events = self.subscribe()
+        async with aclosing(following.follow(document_ids, self.document, events)) as documents:
+            async for document in documents:
+                yield document
+
+    async def wait(self, *document_ids: str, timeout: float | None = None) -> list[Document]:
+        """The documents once all are ingested or in error; TimeoutError where that takes too long."""
+        seen: dict[str, Document] = {}
+        async with asyncio.timeout(timeout), aclosing(self.follow(*document_ids)) as documents:
+            async for document in documents:
+                seen[document.id] = document
+        return [seen[each] for each in document_ids]
+
+    # Questions -----------------------------------------------------------------------------------
+
+    async def search(
+        self,
+        query: str,
+        *,
+        collections: Sequence[str] = (),
+        documents: Sequence[str] = (),
+        path: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        top_k: int = 8,
+        threshold: float = 0.0,
+    ) -> Found:
+        """The stretches of documents that speak of it, best first."""
+        body = {
+            "query": query,
+            "top_k": top_k,
+            "threshold": threshold,
+            "filters": _filters(collections, documents, path, metadata),
+        }
+        request = Request(method="POST", path=await self._at("search"), body=body, repeats=True)
+        return await self._line.ask(request, Found)
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        collections: Sequence[str] = (),
+        documents: Sequence[str] = (),
+        path: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        top_k: int = 8,
+        threshold: float = 0.0,
+        timeout: float = ANSWER_SECONDS,
+    ) -> Answer:
+        """A question answered, with its sources."""
+        body = {
+            "question": question,
+            "top_k": top_k,
+            "threshold": threshold,
+            "filters": _filters(collections, documents, path, metadata),
+        }
+        request = Request(
+            method="POST", path=await self._at("query"), body=body, repeats=True, seconds=timeout
+        )
+        return await self._line.ask(request, Answer)
+
+    # Conversations -------------------------------------------------------------------------------
+
+    async def create_conversation(
+        self, *, title: str = "", collections: Sequence[str] = (), documents: Sequence[str] = ()
+    ) -> Conversation:
+        """Begin one."""
+        body = {
+            "workspace_id": await self._id(),
+            "title": title,
+            "collections": list(collections),
+            "documents": list(documents),
+        }
+        return await self._line.ask(Request(method="POST", path="/conversations", body=body), Conversation)
+
+    async def conversations(self) -> AsyncGenerator[Conversation, None]:
+        """All of them, those with the latest news first."""
+        query: dict[str, str | int] = {"workspace_id": await self._id()}
+        while True:
+            request = Request(method="GET", path="/conversations", query=query, repeats=True)
+            page = await self._line.ask(request, ConversationPage)
+            for each in page.items:
+                yield each
+            if page.next is None:
+                return
+            query["after"] = page.next
+
+    async def post(
+        self,
+        conversation_id: str,
+        content: str,
+        *,
+        key: str | None = None,
+        timeout: float = ANSWER_SECONDS,
+    ) -> Posted:
+        """Ask in a conversation and wait for the answer; the question is kept once, however often sent."""
+        return await self._line.ask(_posting(conversation_id, content, key, seconds=timeout), Posted)
+
+    async def stream(
+        self, conversation_id: str, content: str, *, key: str | None = None
+    ) -> AsyncGenerator[talk.Delta | Message, None]:
+        """The same with the words as they are written; the last that comes is the whole message."""
+        request = _posting(conversation_id, content, key, is_async=True)
+        post = partial(self._line.ask, request, Posted)
+        read = partial(self.message, conversation_id)
+        async with aclosing(talk.stream(post, read, self.subscribe(passing=True))) as told:
+            async for each in told:
+                yield each
+
+    async def conversation(self, conversation_id: str) -> Conversation:
+        """One of them."""
+        at = f"/conversations/{quote(conversation_id, safe='')}"
+        return await self._line.ask(Request(method="GET", path=at, repeats=True), Conversation)
+
+    async def messages(
+        self, conversation_id: str, *, after: int | None = None, limit: int = 50
+    ) -> list[Message]:
+        """The last messages, or the next ones after a number."""
+        query = {"limit": limit} if after is None else {"limit": limit, "after": after}
+        request = Request(method="GET", path=_talk(conversation_id), query=query, repeats=True)
+        return list((await self._line.ask(request, MessagePage)).items)
+
+    async def message(self, conversation_id: str, message_id: str) -> Message:
+        """One message; of an answer on its way, what is written so far."""
+        at = f"{_talk(conversation_id)}/{quote(message_id, safe='')}"
+        return await self._line.ask(Request(method="GET", path=at, repeats=True), Message)
+
+    # Events --------------------------------------------------------------------------------------
+
+    def subscribe(
+        self,
+        since: int | None = None,
+        *,
+        passing: bool = False,
+        patience: float | None = PATIENCE_SECONDS,
+    ) -> Subscription:
+        """Everything that happens to us on this server, from now on or behind the event `since`.
+
+        Close it, or use it in `async with`; `passing` gives progress and words of answers too.
+        """
+        return self._line.subscribe(since, passing=passing, patience=patience)
+
+    async def _id(self) -> str:
+        if self._workspace is None:
+            request = Request(method="GET", path="/workspaces", repeats=True)
+            there = (await self._line.ask(request, WorkspacePage)).items
+            if len(there) != 1:
+                raise PenstockError(
+                    f"there are {len(there)} workspaces; name one", code="ERR_WORKSPACE_UNNAMED"
+                )
+            self._workspace = there[0].id
+        return self._workspace
+
+    async def _at(self, *words: str) -> str:
+        """A path below the workspace."""
+        return "/".join(
+            ["/workspaces", quote(await self._id(), safe=""), *(quote(word, safe="") for word in words)]
+        )
+
+
+def _posting(
+    conversation_id: str, content: str, key: str | None, *, is_async: bool = False, seconds: float = 30.0
+) -> Request:
+    headers = {"Idempotency-Key": key or uuid.uuid4().hex}
+    if is_async:
+        headers["Prefer"] = "respond-async"
+    return Request(
+        method="POST",
+        path=_talk(conversation_id),
+        body={"content": content},
+        headers=headers,
+        repeats=True,
+        seconds=seconds,
+    )
+
+
+def _talk(conversation_id: str) -> str:
+    return f"/conversations/{quote(conversation_id, safe='')}/messages"
+
+
+def _filters(
+    collections: Sequence[str],
+    documents: Sequence[str],
+    path: str | None,
+    metadata: Mapping[str, object] | None,
+) -> dict[str, object]:
+    return {
+        "collections": list(collections),
+        "documents": list(documents),
+        "path": path,
+        "metadata": dict(metadata or {}),
+    }
