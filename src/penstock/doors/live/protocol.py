@@ -38,6 +38,13 @@ class LiveProtocol(WebSocketsSansIOProtocol):
         self.transport.write(frame)
         return True
 
+    def data_received(self, data: bytes) -> None:
+        """Take what comes; a handshake nobody can read is refused, where uvicorn lets it wait for ever."""
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.close()
+
     def send(self, message: Any) -> Coroutine[Any, Any, None]:
         """Send; a close goes behind whatever waits, and the connection is cut where that does not move."""
         if message["type"] == "websocket.close" and self.handshake_complete:
