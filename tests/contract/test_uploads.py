@@ -2,12 +2,12 @@
 
 import pytest
 
-from penstock.intake.admission import Admission, Admitted, Order
+from penstock.intake.admission import Admission, Admitted, Order, admit_deletion
 from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE, BlobId, Document, DocumentState, Source
 from penstock.model.errors import Refused
-from penstock.model.jobs import Accepted, TenantId
+from penstock.model.jobs import Accepted, TenantId, WorkerId
 from penstock.model.outcomes import Done
-from penstock.model.payloads import File
+from penstock.model.payloads import Content, File
 from penstock.model.states import State
 from penstock.model.uploads import Uploaded, upload_path
 from tests.contract.engines import Home, Store
@@ -115,6 +115,40 @@ async def test_a_delete_by_id_ends_an_upload_that_waits(store: Store) -> None:
     assert lease.job_id == removal.job
     assert job is not None
     assert (job.state, job.error and job.error.code) == (State.FAILED, "ERR_SUPERSEDED")
+
+
+@pytest.mark.parametrize("kind", ["upload", "text", "file"])
+@pytest.mark.parametrize("running", [False, True], ids=["waiting", "running"])
+async def test_a_document_deleted_before_it_began_does_not_come_back(
+    store: Store, kind: str, running: bool
+) -> None:
+    """It is out of sight at once; a job that waits is ended, one that runs is told to begin nothing."""
+    await store.write(declared)
+    order = Order(tenant=TENANT, collection=COLLECTION, priority=5)
+    admission = Admission(store)
+    match kind:
+        case "upload":
+            (admitted,) = await admission.uploads(order, [sent()])
+        case "text":
+            admitted = await admission.text(order, Content(content="hello world"))
+        case _:
+            (admitted,) = await admission.files(order, ["/a.txt"])
+    document = await found(store, admitted)
+    lease = await claimed_job(store.queue) if running else None
+
+    deletion = await store.write(lambda tx: admit_deletion(tx, order, document))
+    seen = await store.catalogue.document(LOCAL_WORKSPACE, document.id)
+    told = None if lease is None else await store.write(lambda tx: tx.told_to_end(lease))
+    job = await store.desk.find(admitted.job)
+    following = await store.queue.claim(WorkerId("w2"), 1)
+
+    assert seen is None
+    assert job is not None
+    if running:
+        assert (told, job.state, following) == ("ERR_SUPERSEDED", State.LEASED, [])
+    else:
+        assert (job.state, job.error and job.error.code) == (State.FAILED, "ERR_SUPERSEDED")
+        assert [each.job_id for each in following] == [deletion.job]
 
 
 @pytest.mark.parametrize(

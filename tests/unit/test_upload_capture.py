@@ -3,19 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from penstock.engines.disk import DiskBlobs
-from penstock.intake.admission import Admission, Admitted, Order
-from penstock.model.catalogue import LOCAL_TENANT, BlobId, DebtKind, Source
+from penstock.intake.admission import Admission, Admitted, Order, admit_deletion
+from penstock.model.catalogue import LOCAL_TENANT, LOCAL_WORKSPACE, BlobId, DebtKind, Source
 from penstock.model.collections import CollectionLimits
 from penstock.model.errors import Broken, Refused
 from penstock.model.jobs import NewJob, Operation, TenantId, WorkerId
 from penstock.model.options import Options, options_of
 from penstock.model.payloads import File, Payload, Rename
 from penstock.model.uploads import Uploaded, upload_path
+from penstock.pipeline.build import Builder
 from penstock.pipeline.capture import Captured, Capturer
 from penstock.pipeline.changes import Changes
 from penstock.pipeline.workshop import Workshop
@@ -110,7 +112,7 @@ async def test_a_document_cannot_be_renamed_to_somebodys_bytes(yard: Yard) -> No
     await yard.capture()
     await yard.submit(Rename(old_path="/a.txt", new_path=upload_path(blob)), STRANGER, op=Operation.UPDATE)
     (lease,) = await yard.store.queue.claim(WorkerId("w"), 1)
-    attempt: Any = type("Attempt", (), {"lease": lease})
+    attempt: Any = SimpleNamespace(lease=lease)
 
     with pytest.raises(Refused) as caught:
         await Changes(yard.shop).rename(attempt)
@@ -165,3 +167,22 @@ async def test_bytes_that_are_gone_are_told(yard: Yard) -> None:
 
     assert caught.value.code == "ERR_BLOB_MISSING"
     assert await yard.store.catalogue.blob_in_use(blob)
+
+
+async def test_an_upload_deleted_while_it_is_read_does_not_come_back(yard: Yard) -> None:
+    """Its job was told to end: it admits no other document in place of the one that is gone."""
+    _, admitted = await yard.upload()
+    (lease,) = await yard.store.queue.claim(WorkerId("w"), 1)
+    captured = await Capturer(yard.shop, UNUSED).capture(lease, Options())
+    assert captured is not None
+    (document,) = await yard.store.catalogue.documents(LOCAL_WORKSPACE)
+    order = Order(tenant=LOCAL_TENANT, collection="notes", priority=5)
+    await yard.store.write(lambda tx: admit_deletion(tx, order, document))
+    attempt: Any = SimpleNamespace(lease=lease)
+
+    with pytest.raises(Refused) as caught:
+        await Builder(yard.shop).build(attempt, captured, Options())
+
+    assert caught.value.code == "ERR_SUPERSEDED"
+    assert await yard.store.catalogue.documents(LOCAL_WORKSPACE) == []
+    assert admitted.document == document.id

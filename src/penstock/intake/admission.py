@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from penstock.model.catalogue import Collection, DocumentId, NewDocument, Source, content_identity
+from penstock.model.catalogue import Collection, Document, DocumentId, NewDocument, Source, content_identity
 from penstock.model.errors import Refused
 from penstock.model.ids import new_job_id
 from penstock.model.jobs import Accepted, BatchId, JobId, Lease, NewJob, Operation, TenantId
@@ -179,29 +179,46 @@ def _admit_upload(tx: Transaction, order: Order, collection: Collection, sent: U
         metadata=options.document,
         size=sent.size,
     )
-    # Ordered by its document: so a delete by id, which is how people delete, ends it while it waits.
-    document = tx.documents.admit(new).id
     payload = File(file_path=path, file_hash=f"sha256:{sent.blob}", size_bytes=sent.size)
     job = _job(replace(order, options=options), payload, Operation.INGEST, None)
     told = Provenance(filename=name, submitted_by=SUBMITTER).as_metadata()
-    job = replace(job, document_id=document, metadata={**job.metadata, **told})
-    (receipt,) = tx.submit([job])
-    tx.kept.hold(receipt.job_id, sent.blob)
+    admitted = _admit_by_document(tx, new, replace(job, metadata={**job.metadata, **told}))
+    tx.kept.hold(admitted.job, sent.blob)
+    return admitted
+
+
+def _admit_by_document(tx: Transaction, new: NewDocument, job: NewJob) -> Admitted:
+    """With a job ordered by its document: so a delete by id, as people delete, ends it while it waits."""
+    document = tx.documents.admit(new).id
+    (receipt,) = tx.submit([replace(job, document_id=document)])
     tx.documents.admit(new, job=receipt.job_id)
-    return Admitted(job=receipt.job_id, how=receipt.how, name=name, document=document)
+    return Admitted(job=receipt.job_id, how=receipt.how, name=new.name, document=document)
 
 
 def admit_text(tx: Transaction, order: Order, content: Content, *, name: str | None = None) -> Admitted:
     """The same as `Admission.text`, together with the caller's own changes."""
-    request = _Request(
-        job=_job(order, content, Operation.INGEST, None),
+    order.guard(tx)
+    new = NewDocument(
+        tenant=order.tenant,
+        collection=collection_of(tx, order.tenant, order.collection).id,
         source=Source.CONTENT,
         identity=content_identity(content.content),
         name=name or content.main_tag or content.source_type,
+        branch=order.branch,
         metadata=order.options.document,
     )
-    (admitted,) = _admit(tx, order, [request], None)
-    return admitted
+    return _admit_by_document(tx, new, _job(order, content, Operation.INGEST, None))
+
+
+def admit_deletion(tx: Transaction, order: Order, document: Document) -> Admitted:
+    """Take a document out of sight now; its job ends what waits on it and waits for what runs.
+
+    A file's is ordered by its path, as its other jobs are; what comes to the path later is not touched.
+    """
+    name = document.identity if document.source is Source.FILE else document.id
+    (admitted,) = admit_removals(tx, order, [name])
+    tx.documents.hide(document.id)
+    return replace(admitted, name=document.name, document=document.id)
 
 
 def admit_removals(

@@ -237,6 +237,9 @@ def parse_key(name: str, options: Options) -> str:
 def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Options) -> Begun | None:
     """Admit the document and begin a version in each generation that lacks these bytes."""
     lease = attempt.lease
+    if (code := tx.told_to_end(lease)) is not None:
+        # Its document may be deleted already: admitted again, it would come back.
+        raise Refused("the job was told to end before it began", code=code)
     collection = collection_of(tx, lease.tenant, lease.collection)
     document = tx.documents.admit(captured.new_document(tx, lease, options), job=lease.job_id)
     stage = tx.stages.begin(lease, document.id, StageKind.PARSE)

@@ -121,8 +121,6 @@ class Capturer:
     async def _bytes_of(self, document: Document) -> Captured:
         """What readers see; of a document that a rebuild left out, what it was last begun with."""
         blob = document.blob or await self._shop.catalogue.last_bytes(document.id)
-        if blob is None and document.source is Source.UPLOAD:
-            blob = uploaded_blob(document.identity)
         found = await self._kept(document, blob)
         if found is None:
             raise Refused(f"no bytes of {document.name} are kept", code="ERR_BLOB_MISSING")

@@ -18,7 +18,6 @@ from penstock.model.catalogue import (
     GenerationId,
     NewDebt,
     Source,
-    content_identity,
 )
 from penstock.model.errors import Broken
 from penstock.model.files import BlobHash, blob_hash
@@ -155,7 +154,7 @@ class Payments:
             payload=payload,
             priority=REBUILD_PRIORITY,
             branch=document.branch,
-            document_id=None if _names(payload, document) else document.id,
+            document_id=None if _names(document) else document.id,
             metadata=Options(origin=Origin.SCANNED, reindex=True).as_metadata(),
         )
 
@@ -188,14 +187,9 @@ def _owe(tx: Transaction, debt: NewDebt) -> None:
     tx.debts.owe(debt)
 
 
-def _names(payload: Payload, document: Document) -> bool:
-    """Whether a payload itself says which document it is about; a text that is gone does not.
-
-    Jobs on uploads are ordered by their document, as their deletes are.
-    """
-    if document.source is Source.UPLOAD:
-        return False
-    return not isinstance(payload, Content) or content_identity(payload.content) == document.identity
+def _names(document: Document) -> bool:
+    """Whether a job is ordered by what its payload says; those on uploads and texts are by their document."""
+    return document.source in (Source.FILE, Source.LIBRARY)
 
 
 def _swapped(

@@ -284,7 +284,7 @@ class Catalogue(Protocol):
         ...
 
     async def last_bytes(self, document: DocumentId) -> BlobId | None:
-        """The bytes its latest version was begun with, whatever became of that version."""
+        """The bytes its latest version was begun with, whatever became of it, or an upload was sent with."""
         ...
 
     async def known_vectors(self, model: str, keys: Sequence[bytes]) -> set[bytes]:

@@ -38,6 +38,10 @@ class Transaction(Protocol):
         """Raise LeaseLost unless the attempt still holds its job (D5)."""
         ...
 
+    def told_to_end(self, lease: Lease) -> str | None:
+        """The code with which an attempt was told to end, if it was; it should begin nothing any more."""
+        ...
+
     def append_event(self, user: str, event: Event) -> int:
         """Log an event; its number."""
         ...

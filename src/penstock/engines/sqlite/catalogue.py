@@ -99,9 +99,9 @@ class SqliteCatalogue:
         return None if row is None else version_of(row)
 
     async def last_bytes(self, document: DocumentId) -> BlobId | None:
-        """The bytes its latest version was begun with, whatever became of that version."""
+        """The bytes its latest version was begun with, or an upload was sent with."""
         row = await self._store.look(lambda db: db.execute(sql("document_bytes"), (document,)).fetchone())
-        return None if row is None else BlobId(row[0])
+        return None if row is None or row[0] is None else BlobId(row[0])
 
     async def tokens(self, version: VersionId) -> int:
         """How many tokens its chunks hold."""

@@ -56,6 +56,11 @@ class SqliteTransaction:
         if not self._db.execute(sql("guard"), (lease.job_id, lease.token)).fetchone()[0]:
             raise LeaseLost.of(lease.job_id)
 
+    def told_to_end(self, lease: Lease) -> str | None:
+        """The code with which an attempt was told to end, if it was."""
+        row = self._db.execute(sql("told_to_end"), (lease.job_id, lease.token)).fetchone()
+        return None if row is None else row[0]
+
     def append_event(self, user: str, event: Event) -> int:
         """Log an event; its number."""
         seq = int(self._db.execute(sql("event_number"), (user,)).fetchone()[0])

@@ -15,7 +15,7 @@ from penstock.doors.cli.ingest.shapes import RemovalFacts, RemovedDocuments
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import plural
-from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, DocumentId
+from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, DocumentId, Source
 from penstock.model.errors import Refused
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def delete(given: Given, name: str, paths: Sequence[str], ids: Sequence[str], dr
             dry_run=dry_run,
         )
         if not dry_run:
-            admitted = await delete_all(store, settings, name, list(found), priority=PRIORITY)
+            # By path where it has one: so it ends what still waits to be done with the file.
+            names = [each.identity if each.source is Source.FILE else each.id for each in found.values()]
+            admitted = await delete_all(store, settings, name, names, priority=PRIORITY)
             for facts, each in zip(done["documents"], admitted, strict=True):
                 facts["job_id"] = each.job
         return done

@@ -33,7 +33,7 @@ from penstock.doors.http.shapes import NAME_MAX
 from penstock.intake.admission import (
     Admitted,
     Order,
-    admit_removals,
+    admit_deletion,
     admit_uploads,
 )
 from penstock.model.accounts import Workspace
@@ -245,8 +245,7 @@ def _delete(tx: Transaction, *, house: House, here: Workspace, documents: Sequen
             priority=PRIORITY_NAMES["high"],
             max_retries=house.settings.worker.max_retries,
         )
-        done += admit_removals(tx, order, [each.id])
-        tx.documents.hide(each.id)
+        done.append(admit_deletion(tx, order, each))
     return AcceptedPage(
         items=[
             AcceptedSaid(document_id=document.id, job_id=each.job, name=document.name, how=each.how.value)
