@@ -157,6 +157,8 @@ ENGINES: dict[str, Engine] = {
     "sqlite": Engine(open_sqlite_store, spoil_sqlite),
     "redis": Engine(open_redis_store, spoil_redis, holds_database=False),
 }
+SELF_SUFFICIENT = tuple(sorted(ENGINES))
+"""Engines whose leases outlive a process: a booked queue's are its process's own."""
 if os.environ.get("PENSTOCK_SWEEP") == "1":  # what it adds is tested by itself in tests/unit/test_booked.py
     ENGINES["booked"] = Engine(open_booked_store, spoil_sqlite)
 

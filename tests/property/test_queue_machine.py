@@ -24,7 +24,7 @@ from penstock.model.rules import Rules
 from penstock.model.standing import PauseScope
 from penstock.model.states import ENDED, TRANSITIONS, State
 from penstock.ports.desk import Wanted
-from tests.contract.engines import ENGINES, Engine, Home, Store
+from tests.contract.engines import ENGINES, SELF_SUFFICIENT, Engine, Home, Store
 from tests.property.draws import SCOPES, WORKERS, Intent, intents, outcomes, picks, scopes, workers
 from tests.property.model_order import OrderJudge
 from tests.property.model_queue import Known, QueueModel
@@ -422,7 +422,7 @@ def told(job: Known) -> dict[str, object]:
 
 
 @pytest.mark.timeout(0 if SWEEP else 300)
-@pytest.mark.parametrize("engine", sorted(ENGINES))
+@pytest.mark.parametrize("engine", SELF_SUFFICIENT)
 def test_an_engine_does_what_the_clauses_say(engine: str) -> None:
     """C1 to C19: nothing lost, one holder at a time, states only along the table, whatever happens."""
     machine = type(f"{engine.title()}Machine", (QueueMachine,), {"engine": ENGINES[engine]})

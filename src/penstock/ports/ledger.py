@@ -112,6 +112,10 @@ class Ledger(Protocol):
         """Entries that have not ended, a page at a time (L5); where one stands is of no meaning here."""
         ...
 
+    async def promote(self) -> float | None:
+        """Entries whose time has come say so; when the next one's is."""
+        ...
+
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended entries older than that."""
         ...

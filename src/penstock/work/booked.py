@@ -204,8 +204,10 @@ class BookedQueue:
         return [booked_id(job_id) for job_id in rescued]
 
     async def promote(self) -> float | None:
-        """Make due jobs ready; when the next one is due."""
-        return await self._engine.promote()
+        """Make due jobs ready, in the engine and then in the book; when the engine's next one is due."""
+        due = await self._engine.promote()
+        await self._ledger.promote()
+        return due
 
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended jobs older than that, on both sides; how many went from the book."""

@@ -128,6 +128,10 @@ class SqliteLedger:
                 await self._refuse(row[0], refused.report())
         return found
 
+    async def promote(self) -> float | None:
+        """Entries whose time has come say so; when the next one's is."""
+        return await self._queue.promote()
+
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended entries older than that."""
         return await self._queue.prune(done_before=done_before, failed_before=failed_before, limit=limit)
