@@ -99,9 +99,9 @@ def page(found: Found, verdicts: Sequence[Verdict], seconds: float) -> str:
         "- Ours: every event is a row committed by the third process, found by the change counter, read, "
         "put into its envelope and given to every tab of its user.",
         "- Bare: the same server with an application that sends the same bytes to a list of connections.",
-        "- Rates are of messages that reached the clients, from the first to the last. Clients and committers "
-        "share the machine with the server, so the targets are about what it sends in a second of its own "
-        "processor time.",
+        "- Rates are of messages that reached the clients, from the first to the last. Clients and "
+        "committers share the machine with the server, so the targets are about what it sends in a second "
+        "of its own processor time.",
         f"- Ours and bare take turns, {len(found.bare)} of each; the best counts.",
         f"- The latency is that of {USERS} users with two tabs each, all connected.",
         "- Signing in is left out: a token is taken for the name of its user.",
@@ -118,7 +118,7 @@ def page(found: Found, verdicts: Sequence[Verdict], seconds: float) -> str:
         *(f"| {name} | {_told(rates)} |" for name, rates in found.rates().items()),
         "",
         "An event for one user with two tabs is a row of its own to be found and read for every two "
-        "messages, in pages of the database that others have just written; that is the difference between the rows.",
+        "messages, in pages of the database that others have just written: that is the difference.",
         "",
         f"From commit to socket, {found.latency.count:,} messages: median {found.latency.p50:.1f} ms, "
         f"p99 {found.latency.p99:.1f} ms, longest {found.latency.most:.1f} ms.",

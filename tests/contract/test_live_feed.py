@@ -48,7 +48,7 @@ async def still(store: Store) -> None:
 
 
 async def test_a_commit_of_this_process_is_heard_at_once(store: Store) -> None:
-    """L1: whoever waits is woken by it; nothing new is False after the time."""
+    """S1: whoever waits is woken by it; nothing new is False after the time."""
     await still(store)
     waiting = asyncio.create_task(store.feed.changes(20.0))
     await asyncio.sleep(0)
@@ -60,7 +60,7 @@ async def test_a_commit_of_this_process_is_heard_at_once(store: Store) -> None:
 
 
 async def test_a_commit_between_two_waits_is_not_missed(home: Home, store: Store) -> None:
-    """L1: also one of another process, made while nobody waited."""
+    """S1: also one of another process, made while nobody waited."""
     other = await home.open()
     await still(store)
 
@@ -70,7 +70,7 @@ async def test_a_commit_between_two_waits_is_not_missed(home: Home, store: Store
 
 
 async def test_a_commit_of_another_process_is_heard_soon(home: Home, store: Store) -> None:
-    """L1: raw SQL of a foreign program is heard like any other; half of the time within a few looks."""
+    """S1: raw SQL of a foreign program is heard like any other; half of the time within a few looks."""
     await still(store)
     words = ["-c", COMMITTER, str(home.folder / "penstock.db"), LOCAL_WORKSPACE]
     process = await asyncio.create_subprocess_exec(
@@ -95,7 +95,7 @@ async def test_a_commit_of_another_process_is_heard_soon(home: Home, store: Stor
 
 
 async def test_pages_tell_those_who_moved_on(store: Store) -> None:
-    """L2, L7: each with his own next events; who has nothing new is left out."""
+    """S2, S7: each with his own next events; who has nothing new is left out."""
     await store.write(append(ANN, 5))
     await store.write(append(BO, 3))
 
@@ -108,7 +108,7 @@ async def test_pages_tell_those_who_moved_on(store: Store) -> None:
 
 
 async def test_pages_are_bounded_and_those_named_first_come_first(store: Store) -> None:
-    """L2: so many events each, so many in all."""
+    """S2: so many events each, so many in all."""
     for user in (ANN, BO):
         await store.write(append(user, 5))
 
@@ -121,7 +121,7 @@ async def test_pages_are_bounded_and_those_named_first_come_first(store: Store) 
 
 
 async def test_what_was_forgotten_is_told(store: Store, clock: FakeClock) -> None:
-    """L3, L4: the next event does not follow; the bounds say from where on it would."""
+    """S3, S4: the next event does not follow; the bounds say from where on it would."""
     await store.write(append(ANN, 3))
     clock.advance(100.0)
     await store.write(append(ANN, 2))
@@ -135,7 +135,7 @@ async def test_what_was_forgotten_is_told(store: Store, clock: FakeClock) -> Non
 
 
 async def test_numbers_go_on_where_nothing_is_kept(store: Store, clock: FakeClock) -> None:
-    """L4: the last number stays known."""
+    """S4: the last number stays known."""
     await store.write(append(ANN, 3))
     await store.forget_events(clock.now() + 1.0)
 
@@ -146,7 +146,7 @@ async def test_numbers_go_on_where_nothing_is_kept(store: Store, clock: FakeCloc
 
 
 async def test_a_snapshot_names_what_has_not_ended(store: Store) -> None:
-    """L5, L7: unfinished documents and answers of one user, with his last number."""
+    """S5, S7: unfinished documents and answers of one user, with his last number."""
     user = "11111111-1111-4111-8111-111111111111"
 
     def work(tx: Transaction) -> Workspace:
@@ -175,7 +175,7 @@ async def test_a_snapshot_names_what_has_not_ended(store: Store) -> None:
 
 
 async def test_words_of_an_answer_are_underway(store: Store) -> None:
-    """L6: what it says so far, for its user alone."""
+    """S6: what it says so far, for its user alone."""
 
     def work(tx: Transaction) -> str:
         talk = tx.conversations.open(LOCAL_WORKSPACE)
@@ -193,7 +193,7 @@ async def test_words_of_an_answer_are_underway(store: Store) -> None:
 
 
 async def test_progress_of_a_running_stage_is_underway(store: Store) -> None:
-    """L6: how far it is, under the id its events have; nothing once it has ended."""
+    """S6: how far it is, under the id its events have; nothing once it has ended."""
     job = a_job(tenant=LOCAL_TENANT)
 
     def work(tx: Transaction) -> str:

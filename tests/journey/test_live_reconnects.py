@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidMessage
 
 from penstock.engines.sqlite import open_sqlite
 from penstock.engines.system.clock import SystemClock
@@ -39,7 +39,7 @@ class Client:
     async def live(self, choose: Callable[[], LiveServer], gone: asyncio.Event) -> None:
         """Come again and again, after each moment of listening or on being cut off."""
         while not gone.is_set():
-            with contextlib.suppress(ConnectionClosed, OSError, TimeoutError, asyncio.IncompleteReadError):
+            with contextlib.suppress(ConnectionClosed, InvalidMessage, OSError, TimeoutError):
                 async with choose().connect(token=a_token(self.user), since=self.at) as socket:
                     self.times += 1
                     try:

@@ -1,14 +1,14 @@
 """The feed: how whoever sends events on learns that there are new ones, whichever process committed them.
 
-L1  `changes` returns True soon after any process has committed anything, at once where one committed since it
+S1  `changes` returns True soon after any process has committed anything, at once where one committed since it
     last did, and False when the time ran out. One waits at a time; nobody waiting costs nothing.
-L2  `pages` tells those of the users who have later events than the numbers given: each with his next events
+S2  `pages` tells those of the users who have later events than the numbers given: each with his next events
     in order and his last number, all as of one moment that is not before the call.
-L3  A page whose first event does not follow the number given tells that those between are forgotten.
-L4  `bounds` tells each user's last number and the oldest one kept; numbers are never given twice.
-L5  `snapshot` is one moment: its documents and answers are as they were right after its `seq`.
-L6  `underway` tells how far running stages are and what unfinished answers say so far.
-L7  A user is told his own alone.
+S3  A page whose first event does not follow the number given tells that those between are forgotten.
+S4  `bounds` tells each user's last number and the oldest one kept; numbers are never given twice.
+S5  `snapshot` is one moment: its documents and answers are as they were right after its `seq`.
+S6  `underway` tells how far running stages are and what unfinished answers say so far.
+S7  A user is told his own alone.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ class Feed(Protocol):
     """Looks at the log of events for many users at once."""
 
     async def changes(self, timeout: float) -> bool:
-        """Wait until something was committed (L1)."""
+        """Wait until something was committed (S1)."""
         ...
 
     async def pages(
         self, positions: Mapping[str, int], *, limit: int = 100, in_all: int = 5_000
     ) -> list[Page]:
-        """Those who moved on, first named first, with `limit` events each and `in_all` together (L2)."""
+        """Those who moved on, first named first, with `limit` events each and `in_all` together (S2)."""
         ...
 
     async def bounds(self, users: Collection[str]) -> Mapping[str, Bounds]:
-        """What is kept of each user's events (L4)."""
+        """What is kept of each user's events (S4)."""
         ...
 
     async def snapshot(self, user: str) -> Snapshot:
-        """Where things stand for him (L5)."""
+        """Where things stand for him (S5)."""
         ...
 
     async def underway(self, users: Collection[str]) -> list[Underway]:
-        """What goes on for these users now; those for whom nothing does are left out (L6)."""
+        """What goes on for these users now; those for whom nothing does are left out (S6)."""
         ...
