@@ -257,3 +257,21 @@ def test_jobs_are_listed_and_run_again(client: httpx.Client) -> None:
     assert (again.status_code, again.json()["replay_of"]) == (202, made["job_id"])
     problem(client.get(f"{at}/never"), 404, "ERR_JOB_UNKNOWN")
     assert json.loads(client.post(f"{at}/{made['job_id']}/cancel").text) == {"cancelled": False}
+
+
+def test_a_full_workspace_takes_nothing_more(tmp_path: Path) -> None:
+    """429 with when to come again, before a byte is kept; another user's requests do not count."""
+    program = Program(tmp_path)
+    limits = {"PENSTOCK_HTTP_QUOTA_DOCUMENTS": "1", "PENSTOCK_HTTP_REQUESTS_PER_MINUTE": "6"}
+    with serving(program, env=limits) as served, served.client() as client:
+        client.post(f"/workspaces/{LOCAL_WORKSPACE}/collections", json={"name": "papers"})
+        sent(client, ("one.txt", b"One."))
+        files = {"files": ("two.txt", b"Two.")}
+        full = client.post(DOCUMENTS, data={"collection": "papers"}, files=files)
+        problem(full, 429, "ERR_QUOTA_DOCUMENTS")
+        assert int(full.headers["retry-after"]) > 0
+        for _ in range(3):
+            assert client.get("/me").status_code == 200
+        often = client.get("/me")
+        problem(often, 429, "ERR_RATE_LIMITED")
+        assert 1 <= int(often.headers["retry-after"]) <= 10

@@ -109,6 +109,8 @@ CODES: Mapping[str, str] = {
     "ERR_WORKSPACE_NAME_INVALID": "The workspace's name is empty or too long.",
     "ERR_WORKSPACE_LOCAL": "The workspace of this machine cannot be removed.",
     "ERR_QUOTA_WORKSPACES": "The user has as many workspaces as one may have.",
+    "ERR_QUOTA_DOCUMENTS": "The workspace holds as many documents as it may.",
+    "ERR_QUOTA_BYTES": "The workspace holds as many bytes as it may.",
     "ERR_CONVERSATION_UNKNOWN": "There is no such conversation.",
     "ERR_CONVERSATION_FULL": "The conversation has as many messages as one may have.",
     "ERR_MESSAGE_UNKNOWN": "There is no such message, or it is no answer.",

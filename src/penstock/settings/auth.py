@@ -13,7 +13,7 @@ from penstock.settings.compound import ListOf
 from penstock.settings.fields import setting
 from penstock.settings.kinds import Kind, plain_text, quoted
 from penstock.settings.masking import Secret
-from penstock.settings.numbers import Duration, Whole
+from penstock.settings.numbers import Duration, Size, Whole
 from penstock.settings.problems import Unfit
 from penstock.settings.texts import Choice, Password, Text
 
@@ -137,6 +137,12 @@ class Http:
     port: int = setting(Whole(0, 65535), 8080, "The port it is bound to; 0 takes any that is free.")
     allowed_hosts: tuple[str, ...] = setting(
         ListOf(HostName()), [], "Names it may be called by, where tokens are asked for; none allows all."
+    )
+    quota_documents: int | None = setting(
+        Whole(1, 1_000_000_000), None, "Documents one workspace may be given by the API; none is no limit."
+    )
+    quota_bytes: int | None = setting(
+        Size(1 << 60), None, "Bytes of documents one workspace may be given by the API; none is no limit."
     )
     requests_per_minute: int = setting(
         Whole(0, 1_000_000), 1200, "Requests one user may make in a minute, of each process; 0 is no limit."

@@ -49,6 +49,8 @@ STATUSES: Mapping[str, int] = {
     "ERR_BODY_SLOW": 408,
     "ERR_RATE_LIMITED": 429,
     "ERR_QUOTA_WORKSPACES": 429,
+    "ERR_QUOTA_DOCUMENTS": 429,
+    "ERR_QUOTA_BYTES": 429,
     "ERR_DISK_FULL": 507,
 }
 """Codes whose status is not that of their branch."""

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response, status
 from penstock.doors.http.document_shapes import AcceptedPage, AcceptedSaid, TextAsked
 from penstock.doors.http.house import Here, House, In
 from penstock.doors.http.multipart import Part, parts_of
+from penstock.doors.http.quotas import check_room
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.workspaces import known
 from penstock.intake.admission import Admitted, Order, admit_text, admit_uploads
@@ -51,6 +52,7 @@ FORM = {
 @router.post("", status_code=status.HTTP_202_ACCEPTED, openapi_extra=FORM, response_model=AcceptedPage)
 async def upload(request: Request, house: In, here: Here, repeatable: Repeatable) -> Response:
     """Take files in; each is kept before it is answered, and ingested soon after."""
+    await check_room(house, here)  # before a byte is read
     collection: str | None = None
     metadata: dict[str, object] = {}
     sent: list[Uploaded] = []
@@ -66,6 +68,7 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
                 raise Refused(f"the form has no field {other!r}", code="ERR_REQUEST_INVALID")
     if collection is None or not sent:
         raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
+    await check_room(house, here, documents=len(sent), size=sum(each.size for each in sent))
     order = await order_of(house, here, collection, metadata)
     mark = fingerprint_of("upload", here.id, collection, json.dumps(metadata), *(each.blob for each in sent))
 
@@ -78,6 +81,7 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
 @router.post("/text", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
 async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeatable) -> Response:
     """Take a text in as a document."""
+    await check_room(house, here, size=len(asked.content.encode(errors="replace")))
     content = Content(content=asked.content, source_type="api", main_tag=upload_name(asked.name))
     order = await order_of(house, here, asked.collection, asked.metadata)
     mark = fingerprint_of("text", here.id, asked.model_dump_json())
