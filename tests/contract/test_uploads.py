@@ -1,5 +1,7 @@
 """Uploads: a document, its job and its bytes, taken in together (K2, K16, K18)."""
 
+from dataclasses import replace
+
 import pytest
 
 from penstock.intake.admission import Admission, Admitted, Order, admit_deletion
@@ -12,6 +14,7 @@ from penstock.model.states import State
 from penstock.model.uploads import Uploaded, upload_path
 from tests.contract.engines import Home, Store
 from tests.support.cataloguing import blob_of, claimed_job, declared, pay_purges
+from tests.support.clock import FakeClock
 from tests.support.jobs import COLLECTION, OTHER_TENANT, TENANT
 
 NEEDS_DATABASE = True
@@ -100,6 +103,35 @@ async def test_a_job_keeps_the_bytes_it_brought(home: Home, store: Store) -> Non
     assert (held, in_use) == (BYTES, True)
     assert await again.write(lambda tx: tx.kept.held(lease.job_id)) is None
     assert not await again.catalogue.blob_in_use(BYTES)
+
+
+async def test_bytes_that_are_still_being_sent_are_held(store: Store) -> None:
+    """K18: until the upload is taken in, which then needs them itself, or its sender gives up."""
+    hold = await store.write(lambda tx: tx.kept.hold_meanwhile(BYTES, seconds=60))
+    held = await store.catalogue.blob_in_use(BYTES)
+    (admitted,) = await uploaded(store, replace(sent(), hold=hold))
+    document = await found(store, admitted)
+    await store.desk.cancel([admitted.job])
+    await store.write(lambda tx: tx.documents.hide(document.id))
+    await pay_purges(store.catalogue)
+
+    assert held
+    assert not await store.catalogue.blob_in_use(BYTES)
+
+
+async def test_a_hold_is_let_go_or_ends(store: Store, clock: FakeClock) -> None:
+    """K18: what nobody took in is swept when the hold is over, and its removal is owed."""
+    first = await store.write(lambda tx: tx.kept.hold_meanwhile(BYTES, seconds=60))
+    await store.write(lambda tx: tx.kept.hold_meanwhile(BYTES, seconds=60))
+    await store.write(lambda tx: tx.kept.let_go(first))
+    clock.advance(59)
+    early = await store.catalogue.sweep()
+    kept = await store.catalogue.blob_in_use(BYTES)
+    clock.advance(1)
+    late = await store.catalogue.sweep()
+
+    assert (early, kept, late) == (0, True, 1)
+    assert not await store.catalogue.blob_in_use(BYTES)
 
 
 async def test_a_delete_by_id_ends_an_upload_that_waits(store: Store) -> None:

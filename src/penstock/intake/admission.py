@@ -184,6 +184,8 @@ def _admit_upload(tx: Transaction, order: Order, collection: Collection, sent: U
     told = Provenance(filename=name, submitted_by=SUBMITTER).as_metadata()
     admitted = _admit_by_document(tx, new, replace(job, metadata={**job.metadata, **told}))
     tx.kept.hold(admitted.job, sent.blob)
+    if sent.hold is not None:
+        tx.kept.let_go(sent.hold)
     return admitted
 
 

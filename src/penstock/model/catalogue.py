@@ -28,6 +28,8 @@ VersionId = NewType("VersionId", int)
 StageId = NewType("StageId", str)
 BlobId = NewType("BlobId", str)
 """The SHA-256 of some bytes, in hex: the name they are stored under."""
+HoldId = NewType("HoldId", str)
+"""By which bytes are held that no document needs yet."""
 
 LOCAL_USER = "00000000-0000-4000-8000-000000000001"
 LOCAL_WORKSPACE = WorkspaceId("00000000-0000-4000-8000-000000000002")

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from penstock.model.catalogue import BlobId
+from penstock.model.catalogue import BlobId, HoldId
 from penstock.model.errors import Refused
 
 PREFIX = "/upload:/sha256:"
@@ -31,6 +31,8 @@ class Uploaded:
     size: int
     name: str
     metadata: Mapping[str, object] = field(default_factory=dict)
+    hold: HoldId | None = None
+    """What keeps the bytes until the upload is taken in."""
 
 
 def upload_path(blob: BlobId) -> str:

@@ -28,8 +28,8 @@ K15  A purge leaves nothing of what it purges: no chunk, no words, no version, n
 K16  What belongs to another workspace is not there.
 K17  Removing a collection ends its unfinished jobs with ERR_COLLECTION_UNKNOWN: what runs can write nothing
      more, what waits is never claimed, and neither comes into a collection of the same name made later.
-K18  Bytes are in use as long as a version, a kept parse or an upload of them is there, or the job that
-     brought them has not ended.
+K18  Bytes are in use as long as a version, a kept parse or an upload of them is there, the job that brought
+     them has not ended, or somebody holds them for a while that is not over.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from penstock.model.catalogue import (
     DocumentState,
     Generation,
     GenerationId,
+    HoldId,
     KeptParse,
     NewChunk,
     NewDebt,
@@ -213,6 +214,14 @@ class Kept(Protocol):
         """Keep the bytes an unfinished job brought until it has ended (K18)."""
         ...
 
+    def hold_meanwhile(self, blob: BlobId, *, seconds: float) -> HoldId:
+        """Keep bytes for so long, or until they are let go (K18)."""
+        ...
+
+    def let_go(self, hold: HoldId) -> None:
+        """Hold them no longer; letting go twice is fine."""
+        ...
+
     def held(self, job: JobId) -> BlobId | None:
         """The bytes a job brought, while it has not ended."""
         ...
@@ -329,7 +338,7 @@ class Catalogue(Protocol):
         ...
 
     async def sweep(self, *, limit: int = 1000) -> int:
-        """Forget vectors and parses that nothing has used for a week; how many went."""
+        """Forget vectors and parses nothing has used for a week, and holds that are over; how many went."""
         ...
 
     async def blob_in_use(self, blob: BlobId) -> bool:

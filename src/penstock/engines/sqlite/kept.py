@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import uuid
 from array import array
 from collections.abc import Sequence
 
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
-from penstock.model.catalogue import BlobId, CollectionId, DocumentId, KeptParse
+from penstock.model.catalogue import BlobId, CollectionId, DocumentId, HoldId, KeptParse
 from penstock.model.chunks import Vector
 from penstock.model.errors import Broken
 from penstock.model.jobs import JobId, TenantId
@@ -23,6 +24,7 @@ class SqliteKept:
 
     def __init__(self, db: sqlite3.Connection, now: float) -> None:
         self._db = db
+        self._at = now
         self._now = iso(now)
 
     def keep_parse(self, parse: KeptParse) -> None:
@@ -50,7 +52,17 @@ class SqliteKept:
 
     def hold(self, job: JobId, blob: BlobId) -> None:
         """The bytes a job brought stay until it has ended (K18)."""
-        self._db.execute(sql("held_add"), (job, blob))
+        self._db.execute(sql("held_add"), (job, blob, None))
+
+    def hold_meanwhile(self, blob: BlobId, *, seconds: float) -> HoldId:
+        """Bytes stay for a while, or until they are let go (K18)."""
+        hold = HoldId(f"sending:{uuid.uuid4()}")
+        self._db.execute(sql("held_add"), (hold, blob, iso(self._at + seconds)))
+        return hold
+
+    def let_go(self, hold: HoldId) -> None:
+        """Hold no longer; letting go twice is fine."""
+        self._db.execute(sql("held_remove"), (hold,))
 
     def held(self, job: JobId) -> BlobId | None:
         """The bytes a job brought, while it has not ended."""

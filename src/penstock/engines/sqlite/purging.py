@@ -54,13 +54,14 @@ def purge(db: sqlite3.Connection, debt: Debt, now: float, *, limit: int) -> bool
 
 
 def sweep(db: sqlite3.Connection, now: float, *, limit: int) -> int:
-    """Forget vectors and parses that nothing has used for a week; how many went."""
+    """Forget vectors and parses that nothing has used for a week, and holds that are over."""
     where = {"before": iso(now - UNUSED_SECONDS), "limit": limit}
     debts = SqliteDebts(db, now)
     blobs = db.execute(sql("parse_sweep"), where).fetchall()
     for (blob,) in blobs:  # no version ever had these bytes, so none will owe them
         debts.owe(NewDebt(kind=DebtKind.FREE_BLOB, about=blob))
-    return len(blobs) + db.execute(sql("embedding_sweep"), where).rowcount
+    over = db.execute(sql("held_forget"), {"now": iso(now), "limit": limit}).rowcount
+    return len(blobs) + over + db.execute(sql("embedding_sweep"), where).rowcount
 
 
 def _purge_version(db: sqlite3.Connection, version: int, portion: Portion) -> bool:

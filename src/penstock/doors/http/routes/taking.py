@@ -14,8 +14,8 @@ from penstock.doors.http.quotas import check_room
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.workspaces import known
 from penstock.intake.admission import Admitted, Order, admit_text, admit_uploads
+from penstock.intake.arrivals import Arrivals
 from penstock.model.accounts import Workspace
-from penstock.model.catalogue import BlobId
 from penstock.model.errors import Refused
 from penstock.model.jobs import PRIORITY_NAMES
 from penstock.model.options import Options
@@ -53,29 +53,32 @@ FORM = {
 async def upload(request: Request, house: In, here: Here, repeatable: Repeatable) -> Response:
     """Take files in; each is kept before it is answered, and ingested soon after."""
     await check_room(house, here)  # before a byte is read
-    collection: str | None = None
-    metadata: dict[str, object] = {}
-    sent: list[Uploaded] = []
-    async for part in parts_of(request):
-        match part.name:
-            case "collection" if part.filename is None:
-                collection = await part.text()
-            case "metadata" if part.filename is None:
-                metadata = _object(await part.text())
-            case "files" | "file" if part.filename is not None:
-                sent.append(await _kept(house, here, collection, part))
-            case other:
-                raise Refused(f"the form has no field {other!r}", code="ERR_REQUEST_INVALID")
-    if collection is None or not sent:
-        raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
-    await check_room(house, here, documents=len(sent), size=sum(each.size for each in sent))
-    order = await order_of(house, here, collection, metadata)
-    mark = fingerprint_of("upload", here.id, collection, json.dumps(metadata), *(each.blob for each in sent))
+    async with Arrivals(house.store, house.blobs) as arrivals:
+        collection: str | None = None
+        metadata: dict[str, object] = {}
+        sent: list[Uploaded] = []
+        async for part in parts_of(request):
+            match part.name:
+                case "collection" if part.filename is None:
+                    collection = await part.text()
+                case "metadata" if part.filename is None:
+                    metadata = _object(await part.text())
+                case "files" | "file" if part.filename is not None:
+                    sent.append(await _kept(house, here, collection, part, arrivals))
+                case other:
+                    raise Refused(f"the form has no field {other!r}", code="ERR_REQUEST_INVALID")
+        if collection is None or not sent:
+            raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
+        await check_room(house, here, documents=len(sent), size=sum(each.size for each in sent))
+        order = await order_of(house, here, collection, metadata)
+        mark = fingerprint_of(
+            "upload", here.id, collection, json.dumps(metadata), *(each.blob for each in sent)
+        )
 
-    def work(tx: Transaction) -> AcceptedPage:
-        return accepted(admit_uploads(tx, order, sent))
+        def work(tx: Transaction) -> AcceptedPage:
+            return accepted(admit_uploads(tx, order, sent))
 
-    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
+        return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
 @router.post("/text", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
@@ -92,16 +95,14 @@ async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeata
     return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
-async def _kept(house: House, here: Workspace, collection: str | None, part: Part) -> Uploaded:
+async def _kept(
+    house: House, here: Workspace, collection: str | None, part: Part, arrivals: Arrivals
+) -> Uploaded:
     """A file's bytes in the store, under a name that can be shown."""
-    name = upload_name(part.filename or "")
     limit = house.settings.limits.file_bytes
     if collection is not None:
         limit = file_bytes_max(house.settings, await known(house, here, collection))
-    blob = await house.blobs.put_stream(part.pieces, limit=limit)
-    if not blob.size:
-        raise Refused(f"{name} holds no bytes", code="ERR_FILE_EMPTY")
-    return Uploaded(blob=BlobId(blob.hash), size=blob.size, name=name)
+    return await arrivals.keep(part.pieces, name=part.filename or "", limit=limit)
 
 
 async def order_of(house: House, here: Workspace, collection: str, metadata: dict[str, object]) -> Order:
