@@ -101,7 +101,8 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
             rates=Rates(opened.store.clock, settings.http.requests_per_minute),
             show=lambda workspace: hub.shower(workspace.owner),
         )
-        server = _Server(config_of(make_app(house, live_routes(hub, entry))), lambda: ready(port))
+        live = live_routes(hub, entry, house.rates.spend)
+        server = _Server(config_of(make_app(house, live)), lambda: ready(port))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         try:
             await asyncio.shield(serving)

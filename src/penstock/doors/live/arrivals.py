@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from starlette.requests import HTTPConnection
@@ -25,6 +26,25 @@ class Doorkeeper(Protocol):
     async def admit(self, visit: Visit, *, token: str | None = None, ticket: str | None = None) -> Principal:
         """Who it is; Refused where nobody is shown."""
         ...
+
+
+class Counting:
+    """A doorkeeper who counts how often each user comes, as requests are counted."""
+
+    def __init__(self, doorkeeper: Doorkeeper, spend: Callable[[str], None]) -> None:
+        """`spend` raises Exhausted where somebody comes too often."""
+        self._doorkeeper = doorkeeper
+        self._spend = spend
+
+    def check(self, visit: Visit) -> None:
+        """Refuse a visit nobody may make."""
+        self._doorkeeper.check(visit)
+
+    async def admit(self, visit: Visit, *, token: str | None = None, ticket: str | None = None) -> Principal:
+        """Who it is, if he has not come too often."""
+        principal = await self._doorkeeper.admit(visit, token=token, ticket=ticket)
+        self._spend(principal.user)
+        return principal
 
 
 def visit_of(connection: HTTPConnection) -> Visit:

@@ -130,8 +130,12 @@ class Listener:
                 frames = self._pop()
             else:
                 await self._news()
-        self.busy_since = asyncio.get_running_loop().time()
+        self.sending()
         return frames
+
+    def sending(self) -> None:
+        """From now on something is on its way to the other end, until the next is taken."""
+        self.busy_since = asyncio.get_running_loop().time()
 
     def put(self, frame: Frame, seq: int) -> None:
         """The next event; one it has already is not given twice."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter
 
-from penstock.doors.live.arrivals import SEQ_MAX, Doorkeeper
+from penstock.doors.live.arrivals import SEQ_MAX, Counting, Doorkeeper
 from penstock.doors.live.hub import Hub
 from penstock.doors.live.socket import Socket
 from penstock.doors.live.stream import MEDIA, Stream
@@ -31,8 +32,9 @@ object with `type` and `payload`; numbered events have `seq` and `ts` beside the
 """
 
 
-def live_routes(hub: Hub, doorkeeper: Doorkeeper) -> APIRouter:
-    """Routes for `/ws` and `/api/events`."""
+def live_routes(hub: Hub, entry: Doorkeeper, spend: Callable[[str], None] = lambda _: None) -> APIRouter:
+    """Routes for `/ws` and `/api/events`; `spend` counts who comes how often."""
+    doorkeeper = Counting(entry, spend)
     router = APIRouter(tags=["events"])
     router.add_websocket_route("/ws", Socket(hub, doorkeeper))  # type: ignore[arg-type]  # an ASGI application
     router.add_api_route(

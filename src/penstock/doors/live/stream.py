@@ -82,6 +82,7 @@ async def _send_on(listener: Listener, send: Send) -> None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PING_SECONDS):
                     body = b"".join(map(block_of, await listener.take()))
+            listener.sending()  # a ping too may meet somebody who no longer reads
             await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
