@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable
 
 import uvicorn
+from h11 import Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from penstock.doors.entry import Entry
@@ -33,14 +34,20 @@ GRACE_SECONDS = 10
 
 
 class PromptProtocol(H11Protocol):
-    """HTTP/1.1 that does not wait for ever for the head of the first request."""
+    """HTTP/1.1 that does not wait for ever for the head of a request."""
 
     _patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection that says nothing is closed."""
         super().connection_made(transport)
-        self._patience = self.loop.call_later(HEAD_SECONDS, self._give_up)
+        self._be_impatient()
+
+    def data_received(self, data: bytes) -> None:
+        """A further request on a connection must be said as quickly as the first."""
+        if self._is_between_requests():
+            self._be_impatient()
+        super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing to wait for any more."""
@@ -50,8 +57,20 @@ class PromptProtocol(H11Protocol):
     def handle_events(self) -> None:
         """Once a request is there, its own bounds count."""
         super().handle_events()
-        if self.cycle is not None:
+        if not self._is_between_requests():
             self._be_patient()
+
+    def handle_websocket_upgrade(self, event: Request) -> None:
+        """From here on the connection is a WebSocket's, which lasts."""
+        self._be_patient()
+        super().handle_websocket_upgrade(event)
+
+    def _is_between_requests(self) -> bool:
+        return bool(getattr(self.cycle, "response_complete", True))  # there is none before the first
+
+    def _be_impatient(self) -> None:
+        if self._patience is None:
+            self._patience = self.loop.call_later(HEAD_SECONDS, self._give_up)
 
     def _be_patient(self) -> None:
         if self._patience is not None:

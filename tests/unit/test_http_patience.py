@@ -1,0 +1,100 @@
+"""How long a connection may take to say what it wants, on a server with a bare application behind it."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from penstock.doors.http import serving
+from tests.support.live import PATIENCE
+
+HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
+UPGRADE = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+KEY = b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "HEAD_SECONDS", 0.2)
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers everything, and echoes what a WebSocket says."""
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        return await send({"type": "http.response.body", "body": b"ok"})
+    await receive()
+    await send({"type": "websocket.accept"})
+    while (said := await receive())["type"] == "websocket.receive":
+        await send({"type": "websocket.send", "text": said["text"]})
+    return None
+
+
+class Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self):  # type: ignore[no-untyped-def]
+        yield
+
+
+@asynccontextmanager
+async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection to the server, as the program configures it."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = Server(serving.config_of(app))
+        running = asyncio.create_task(server.serve(sockets=[listening]))
+        reader, writer = await asyncio.open_connection(*listening.getsockname())
+        try:
+            async with asyncio.timeout(PATIENCE):
+                yield reader, writer
+        finally:
+            writer.close()
+            server.should_exit = True
+            await running
+
+
+@pytest.mark.parametrize("said", [b"", HEAD])
+async def test_who_does_not_say_what_he_wants_is_closed(said: bytes) -> None:
+    """Nothing, or half a head."""
+    async with connected() as (reader, writer):
+        writer.write(said)
+        assert await reader.read() == b""
+
+
+async def test_a_further_request_must_be_said_as_quickly() -> None:
+    """A connection that was answered once may not hang on half a head either."""
+    async with connected() as (reader, writer):
+        writer.write(HEAD + b"\r\n")
+        assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+        writer.write(HEAD)
+        assert await reader.read() == b""
+
+
+async def test_a_connection_may_rest_between_requests() -> None:
+    """Then nothing has begun that could take too long."""
+    async with connected() as (reader, writer):
+        for _ in range(3):
+            writer.write(HEAD + b"\r\n")
+            assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+            await asyncio.sleep(0.3)
+
+
+async def test_a_websocket_lasts() -> None:
+    """Its head was said; it may be silent as long as it likes."""
+    async with connected() as (reader, writer):
+        writer.write(HEAD + UPGRADE + KEY + b"\r\n")
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101")
+        await asyncio.sleep(0.5)
+        writer.write(b"\x81\x82\0\0\0\0hi")
+        assert await reader.readexactly(4) == b"\x81\x02hi"
+
+
+async def test_a_handshake_that_cannot_be_read_is_refused() -> None:
+    """With an answer, and the connection closed."""
+    async with connected() as (reader, writer):
+        writer.write(HEAD + UPGRADE + KEY + b"X: " + b"y" * 9_000 + b"\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 431")
