@@ -1,10 +1,12 @@
 """The WebSocket of a real server process: who is let in, what is told, and how each connection ends."""
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from socket import create_connection
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -263,6 +265,24 @@ async def test_a_reader_that_stands_still_is_closed(server: LiveServer, store: S
         await asyncio.sleep(2.0)
         still.transport.resume_reading()
         assert await closed(still) == (4408, "ERR_READER_SLOW")
+
+
+@pytest.mark.crash_full
+def test_a_peer_that_answers_no_ping_is_cut_off(server: LiveServer) -> None:
+    """A ping after twenty seconds, an end after twenty more, though nobody is there to close with."""
+    begun = time.monotonic()
+    with create_connection(("127.0.0.1", server.port), timeout=60.0) as dead:
+        dead.sendall(
+            f"GET /ws?token={a_token(a_user())} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+        )
+        heard = b""
+        with contextlib.suppress(ConnectionResetError):
+            while data := dead.recv(4096):
+                heard += data
+    assert b"\x89\x04" in heard  # a ping with four bytes
+    assert 35.0 < time.monotonic() - begun < 50.0
 
 
 async def test_a_server_that_ends_tells_clients_to_come_again(tmp_path: Path) -> None:
