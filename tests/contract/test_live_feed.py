@@ -91,7 +91,7 @@ async def test_a_commit_of_another_process_is_heard_soon(home: Home, store: Stor
     await process.wait()
 
     assert (await store.feed.bounds([LOCAL_USER]))[LOCAL_USER].last == 9
-    assert sorted(delays)[4] < 0.05
+    assert sorted(delays)[4] < 0.25
 
 
 async def test_pages_tell_those_who_moved_on(store: Store) -> None:

@@ -87,7 +87,7 @@ async def test_who_says_nothing_is_closed_in_time(server: LiveServer) -> None:
     begun = time.monotonic()
     async with server.connect() as socket:
         assert await closed(socket) == (4401, "ERR_TOKEN_MISSING")
-    assert 4.0 < time.monotonic() - begun < 10.0
+    assert 4.0 < time.monotonic() - begun < 20.0
 
 
 async def test_a_foreign_page_gets_no_upgrade(server: LiveServer) -> None:
@@ -132,8 +132,8 @@ async def test_a_connection_ends_with_its_token_unless_it_is_given_a_newer_one(s
     """4401 when the time is over; a newer token of the same user moves the end."""
     user = a_user()
     async with (
-        server.connect(token=a_token(user, seconds=2)) as ends,
-        server.connect(token=a_token(user, seconds=2)) as goes_on,
+        server.connect(token=a_token(user, seconds=4)) as ends,
+        server.connect(token=a_token(user, seconds=4)) as goes_on,
     ):
         await heard(ends)
         await heard(goes_on)
@@ -262,7 +262,7 @@ async def test_a_reader_that_stands_still_is_closed(server: LiveServer, store: S
             await store.write(moved(user, 10, "x" * 20_000))
             seen = [(await heard(brisk))["seq"] for _ in range(10)]
         assert seen[-1] == 300
-        await asyncio.sleep(2.0)
+        await asyncio.sleep(4.0)  # it is closed after one, and cut off after ten more
         still.transport.resume_reading()
         assert await closed(still) == (4408, "ERR_READER_SLOW")
 

@@ -91,7 +91,7 @@ async def test_the_stream_goes_on_from_the_number_a_browser_sends(
 
 async def test_the_stream_ends_with_its_token(server: LiveServer) -> None:
     """It says why, so that a client can tell it from a lost connection."""
-    async with following(server, a_token(a_user(), seconds=1)) as blocks:
+    async with following(server, a_token(a_user(), seconds=3)) as blocks:
         await blocks.next()
         assert (await blocks.next())["payload"] == {"code": 4401, "reason": "ERR_TOKEN_EXPIRED"}
         assert await blocks.ended()
