@@ -1,0 +1,320 @@
+"""The realtime contract's acceptance flows: raw HTTP, raw frames, API and workers as processes apart."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.support.command_line import PATIENCE, Program
+from tests.support.live import a_token, a_user
+from tests.support.raw_socket import Message, RawTab, raw_tab
+from tests.support.served import Served, serving
+from tests.support.tenants import SIGNED_IN
+
+pytestmark = pytest.mark.xdist_group("api_flows")
+WORKING = {"PENSTOCK_WORKER_RETRY_DELAYS": "100ms", "PENSTOCK_WORKER_HEARTBEAT_TTL": "5s"}
+NOTE = b"# Keys\n\nA lost key costs forty crowns.\n"
+BOUNDARY = "a-boundary"
+
+
+class Person:
+    """Somebody who is signed in, with a workspace and a collection."""
+
+    def __init__(self, served: Served, folder: Path) -> None:
+        self.served = served
+        self.folder = folder
+        self.user = a_user()
+        self.token = a_token(self.user)
+        (workspace,) = self.ask("GET", "/workspaces")["items"]
+        self.at = f"/workspaces/{workspace['id']}"
+        self.workspace: str = workspace["id"]
+        self.ask("POST", f"{self.at}/collections", {"name": "papers"})
+
+    def ask(self, method: str, path: str, body: object = None, *, form: bytes | None = None) -> Any:
+        """A request by hand; what was answered."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        if form is not None:
+            headers["Content-Type"] = f"multipart/form-data; boundary={BOUNDARY}"
+        elif body is not None:
+            headers["Content-Type"] = "application/json"
+        sent = form if form is not None else None if body is None else json.dumps(body).encode()
+        with closing(HTTPConnection("127.0.0.1", self.served.port, timeout=PATIENCE)) as raw:
+            raw.request(method, f"/api{path}", sent, headers)
+            reply = raw.getresponse()
+            said = reply.read()
+        assert reply.status < 300, said
+        return json.loads(said)
+
+    def upload(self, name: str, data: bytes) -> str:
+        """Send a file; its document's id."""
+        parts = (
+            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="collection"\r\n\r\npapers\r\n'
+            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\n'
+        )
+        form = parts.encode() + data + f"\r\n--{BOUNDARY}--\r\n".encode()
+        (taken,) = self.ask("POST", f"{self.at}/documents", form=form)["items"]
+        document: str = taken["document_id"]
+        return document
+
+    def tab(self, since: int | None = None) -> Any:
+        return raw_tab(self.served.port, self.token, since=since)
+
+    def log(self) -> list[tuple[int, str]]:
+        """The log of this person, as it stands in the database."""
+        with closing(sqlite3.connect(self.folder / "data" / "penstock.db", timeout=PATIENCE)) as db:
+            rows = db.execute("SELECT seq, type FROM events WHERE user_id = ? ORDER BY seq", (self.user,))
+            return rows.fetchall()
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return Program(tmp_path_factory.mktemp("flows"))
+
+
+@pytest.fixture(scope="module")
+def served(program: Program) -> Iterator[Served]:
+    with serving(program, "serve", env=SIGNED_IN) as served:
+        yield served
+
+
+@pytest.fixture
+def person(served: Served, program: Program) -> Person:
+    return Person(served, program.folder)
+
+
+class Worker:
+    """A worker of its own, started as an operator starts it."""
+
+    def __init__(self, program: Program) -> None:
+        with (program.folder / "worker.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                program.command("worker"),
+                cwd=program.folder,
+                env=program.environment({**SIGNED_IN, **WORKING}),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def parsers(self) -> list[psutil.Process]:
+        """The processes that read files for it."""
+        below = psutil.Process(self._process.pid).children(recursive=True)
+        return [each for each in below if "penstock.doors.parser" in " ".join(each.cmdline())]
+
+    def stop(self) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.wait(PATIENCE)
+
+    def kill(self) -> None:
+        """All of it at once, as when the power goes."""
+        whole = [*psutil.Process(self._process.pid).children(recursive=True)]
+        for pid in (self._process.pid, *(each.pid for each in whole)):
+            os.kill(pid, signal.SIGKILL)
+        self._process.wait(PATIENCE)
+        psutil.wait_procs(whole, PATIENCE)
+
+
+@contextmanager
+def working(program: Program) -> Iterator[Worker]:
+    worker = Worker(program)
+    try:
+        yield worker
+    finally:
+        worker.stop()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something no event tells of."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_status(document: str, status: str) -> Callable[[Message], bool]:
+    return lambda said: (
+        said["type"] == "document.status_updated"
+        and (said["payload"]["document_id"], said["payload"]["status"]) == (document, status)
+    )
+
+
+def is_stage(document: str, kind: str, status: str) -> Callable[[Message], bool]:
+    wanted = {"document_id": document, "job_type": kind, "status": status}
+    return lambda said: said["type"] == "job.status_updated" and wanted.items() <= said["payload"].items()
+
+
+def stages(tab: RawTab, document: str) -> list[tuple[str, str, int]]:
+    """What was told of the document's stages, in order, each change once."""
+    return [
+        (said["payload"]["job_type"], said["payload"]["status"], said["payload"]["retry_count"])
+        for said in tab.numbered()
+        if said["type"] == "job.status_updated" and said["payload"]["document_id"] == document
+    ]
+
+
+def states(tab: RawTab, document: str) -> list[str]:
+    """The states the document was told to be in, the first one by its creation."""
+    found: list[str] = []
+    for said in tab.numbered():
+        payload = said["payload"]
+        if said["type"] == "document.created" and payload["document"]["id"] == document:
+            found.append(payload["document"]["status"])
+        if said["type"] == "document.status_updated" and payload["document_id"] == document:
+            found.append(payload["status"])
+    return found
+
+
+def assert_without_gap(tab: RawTab, *, after: int = 0) -> None:
+    numbers = [each["seq"] for each in tab.numbered()]
+    assert numbers == list(range(after + 1, after + 1 + len(numbers)))
+
+
+def test_a_question_is_seen_by_every_tab_until_it_is_answered(program: Program, person: Person) -> None:
+    """Section 7.1: the question at once, the answer pending, done; both tabs alike, the whole by HTTP."""
+    with person.tab() as one, person.tab() as other, working(program):
+        document = person.upload("keys.md", NOTE)
+        one.until(is_status(document, "ingested"))
+        talk = person.ask("POST", "/conversations", {"title": "Keys"})["id"]
+        posted = person.ask(
+            "POST", f"/conversations/{talk}/messages", {"content": "What does a lost key cost?"}
+        )
+        answer = posted["answer"]
+        for tab in (one, other):
+            tab.until(
+                lambda said: said["type"] == "message.status_updated" and said["payload"]["status"] == "done"
+            )
+            assert_without_gap(tab)
+            created = [each["payload"] for each in tab.numbered() if each["type"] == "message.created"]
+            assert [(each["message"]["role"], each["message"]["status"]) for each in created] == [
+                ("user", "done"),
+                ("ai", "pending"),
+            ]
+            assert {each["conversation_id"] for each in created} == {talk}
+            moved = [each["payload"] for each in tab.numbered() if each["type"] == "message.status_updated"]
+            assert [each["status"] for each in moved] == ["running", "done"]
+            assert {each["message_id"] for each in moved} == {answer["id"]}
+            assert (moved[-1]["content"], moved[-1]["citations"]) == (answer["content"], answer["citations"])
+        assert one.numbered() == other.numbered()
+        assert answer["status"] == "done"
+        assert "forty crowns" in answer["content"]
+        assert answer["citations"][0]["document_id"] == document
+        assert person.ask("GET", f"/conversations/{talk}/messages")["items"] == [posted["question"], answer]
+
+
+def test_an_upload_is_seen_on_its_way(program: Program, person: Person) -> None:
+    """Section 7.2: created as pending, then parsed, then ingested; what no parser can read ends in error."""
+    with person.tab() as tab, working(program):
+        document = person.upload("keys.md", NOTE)
+        tab.until(is_stage(document, "ingest", "success"))
+        assert states(tab, document) == ["pending", "parsed", "ingested"]
+        assert stages(tab, document) == [
+            ("parse", "queued", 0),
+            ("parse", "running", 0),
+            ("parse", "success", 0),
+            ("ingest", "running", 0),
+            ("ingest", "success", 0),
+        ]
+
+        broken = person.upload("broken.pdf", b"%PDF-1.7 no, not really")
+        tab.until(is_status(broken, "error"))
+        assert states(tab, broken) == ["pending", "error"]
+        assert stages(tab, broken)[-1] == ("parse", "failed", 0)
+        assert person.ask("GET", f"{person.at}/documents/{broken}")["error"]["code"] == "ERR_PDF_INVALID"
+        assert_without_gap(tab)
+
+
+def test_a_stage_that_fails_again_and_again_is_tried_three_times_more(
+    program: Program, person: Person
+) -> None:
+    """Section 7.2: bytes spoilt on disk may be mended meanwhile, so they are tried again, and then failed."""
+    with person.tab() as tab:
+        document = person.upload("spoilt.md", b"# Spoilt\n\nNobody will read this.\n")
+        spoil(program, b"Nobody will read this")
+        with working(program):
+            tab.until(is_status(document, "error"))
+    assert states(tab, document) == ["pending", "error"]
+    seen = stages(tab, document)
+    assert [count for kind, status, count in seen if (kind, status) == ("parse", "running")] == [0, 1, 2, 3]
+    assert seen[-1] == ("parse", "failed", 3)
+    last = next(each for each in reversed(tab.numbered()) if each["type"] == "job.status_updated")
+    assert last["payload"]["error_message"]
+    said = person.ask("GET", f"{person.at}/documents/{document}")
+    assert (said["status"], said["stages"][0]["retry_count"]) == ("error", 3)
+
+
+def spoil(program: Program, words: bytes) -> None:
+    """Change the kept bytes that hold these words."""
+    for path in (program.data / "blobs").rglob("*"):
+        if path.is_file() and words in path.read_bytes():
+            path.chmod(0o600)
+            path.write_bytes(path.read_bytes().replace(words, words.upper()))
+            return
+    raise AssertionError("no such bytes are kept")
+
+
+def test_a_worker_killed_while_it_parses_costs_one_retry(program: Program, person: Person) -> None:
+    """Section 7.3: the stage goes back to queued, with an event, and the next worker brings it to its end."""
+    with person.tab() as tab:
+        with working(program) as doomed:
+            warm = person.upload("warm.md", b"# Warm\n\nSo that the parsers are there.\n")
+            tab.until(is_status(warm, "ingested"))
+            for parser in doomed.parsers():
+                parser.suspend()
+            document = person.upload("keys.md", NOTE + b"\nTwice.\n")
+            tab.until(is_stage(document, "parse", "running"))
+            doomed.kill()
+        assert stages(tab, document) == [("parse", "queued", 0), ("parse", "running", 0)]
+        with working(program):
+            tab.until(is_stage(document, "ingest", "success"))
+    assert stages(tab, document) == [
+        ("parse", "queued", 0),
+        ("parse", "running", 0),
+        ("parse", "queued", 1),
+        ("parse", "running", 1),
+        ("parse", "success", 1),
+        ("ingest", "running", 0),
+        ("ingest", "success", 0),
+    ]
+    assert states(tab, document) == ["pending", "parsed", "ingested"]
+    assert_without_gap(tab)
+
+
+def test_what_was_committed_and_not_sent_is_sent_by_the_next_process(
+    program: Program, person: Person, served: Served
+) -> None:
+    """The API stands still while a worker commits, then is killed: `since` brings the rest, each once."""
+    with person.tab() as tab:
+        document = person.upload("keys.md", NOTE + b"\nThrice.\n")
+        tab.until(lambda said: said["type"] == "job.status_updated")
+        seen = tab.numbered()
+        (serving_process,) = psutil.Process(served.process.pid).children()
+        serving_process.suspend()
+        with working(program):
+            until(lambda: '"ingested"' in last_payload(person))
+        serving_process.kill()
+    with person.tab(since=seen[-1]["seq"]) as again:
+        again.until(lambda said: said["type"] == "ready")
+        told = [(each["seq"], each["type"]) for each in (*seen, *again.numbered())]
+        assert told == person.log()
+        assert states(again, document) == ["parsed", "ingested"]
+
+
+def last_payload(person: Person) -> str:
+    with closing(sqlite3.connect(person.folder / "data" / "penstock.db", timeout=PATIENCE)) as db:
+        found = db.execute(
+            "SELECT payload_json FROM events WHERE user_id = ? AND type = 'document.status_updated'"
+            " ORDER BY seq DESC LIMIT 1",
+            (person.user,),
+        ).fetchone()
+    return "" if found is None else str(found[0])
