@@ -13,7 +13,7 @@ from penstock.settings.given import Given
 from penstock.settings.problems import Problem, suggestion
 
 # Read by the command line and by the test suite.
-_OTHERS = re.compile(r"PENSTOCK_(?:CONFIG|DEBUG|SWEEP|TEST_.*)")
+_OTHERS = re.compile(r"PENSTOCK_(?:CONFIG|DEBUG|SERVER|TOKEN|TOKEN_FILE|WORKSPACE|SWEEP|TEST_.*)")
 # Kubernetes sets these in every pod beside a service whose name begins with "penstock".
 _LINKS = re.compile(
     r"PENSTOCK_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_\w+)?)"

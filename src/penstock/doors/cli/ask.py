@@ -59,14 +59,18 @@ def command(
         return await _answer(answers, filters, words, only_quote=only_quote, streams=streams)
 
     answer = with_answers(given, work, language_model=not only_quote)
-    facts = answered(answer)
+    show(given, answered(answer), is_written=streams)
+
+
+def show(given: Given, facts: Answered, *, is_written: bool) -> None:
+    """Print an answer, its words only where they are not written yet."""
     if given.as_json:
         output.document(facts)
         return
-    if not streams:
-        _write(answer.text)
+    if not is_written:
+        _write(facts["text"])
     click.echo()
-    for note in answer.notes:
+    for note in facts["notes"]:
         output.talk(f"note: {output.clean(note)}")
     _sources(facts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 
 DEBUG = "PENSTOCK_DEBUG"
 CONFIG = "PENSTOCK_CONFIG"
+SERVER = "PENSTOCK_SERVER"
+TOKEN = "PENSTOCK_TOKEN"  # noqa: S105  # a variable's name
+TOKEN_FILE = "PENSTOCK_TOKEN_FILE"  # noqa: S105  # a variable's name
+WORKSPACE = "PENSTOCK_WORKSPACE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elsewhere:
+    """A server that is to do what a command asks for, and who asks."""
+
+    server: str
+    token: str | None = field(repr=False)
+    token_file: str | None
+    workspace: str | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,6 +39,25 @@ class Given:
     config: str | None = None
     as_json: bool = False
     log_level: str | None = None
+    server: str | None = None
+    token: str | None = field(default=None, repr=False)
+    token_file: str | None = None
+    workspace: str | None = None
+
+    def elsewhere(self) -> Elsewhere | None:
+        """The server that was named; None where the command works on this machine."""
+        server = self.server or os.environ.get(SERVER)
+        if not server:
+            return None
+        token, file = self.token, self.token_file
+        if token is None and file is None:
+            token, file = os.environ.get(TOKEN) or None, os.environ.get(TOKEN_FILE) or None
+        return Elsewhere(
+            server=server,
+            token=token,
+            token_file=file if token is None else None,
+            workspace=self.workspace or os.environ.get(WORKSPACE) or None,
+        )
 
     def settings(self, flags: Mapping[str, object] | None = None) -> Settings:
         """The checked configuration: file, environment, these options, then a command's own flags."""

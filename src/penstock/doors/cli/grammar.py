@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import click
 
-from penstock.doors.cli.given import CONFIG, Given
+from penstock.doors.cli.given import CONFIG, SERVER, TOKEN, TOKEN_FILE, WORKSPACE, Given
 
 
 class Option(click.Option):
@@ -50,6 +50,14 @@ EVERYWHERE: tuple[Option, ...] = (
         variable="PENSTOCK_OBSERVABILITY_LOG_LEVEL",
         help="Least level logged: debug, info, warning or error.",
     ),
+    _everywhere(
+        ["--server"], metavar="URL", variable=SERVER, help="Server that does it, in place of --data."
+    ),
+    _everywhere(
+        ["--token"], metavar="TOKEN", variable=TOKEN, help="Who asks the server; others may see it in ps."
+    ),
+    _everywhere(["--token-file"], metavar="PATH", variable=TOKEN_FILE, help="File that holds the token."),
+    _everywhere(["--workspace"], metavar="ID", variable=WORKSPACE, help="Workspace on the server."),
 )
 
 
@@ -106,9 +114,19 @@ class Verb(_Spoken):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            way = _way_elsewhere(ctx)
+            return super().invoke(ctx) if way is None else ctx.invoke(way, **ctx.params)
         except BrokenPipeError as error:
             raise ReaderGone from error
+
+
+def _way_elsewhere(ctx: click.Context) -> Callable[..., Any] | None:
+    """How the server that was named does it; None where there is none, or where it is the same anywhere."""
+    if ctx.ensure_object(Given).elsewhere() is None:
+        return None
+    from penstock.doors.cli.remote import way_of
+
+    return way_of(ctx.command_path)
 
 
 class NounAlone(click.UsageError):

@@ -11,6 +11,7 @@ from penstock.doors.cli import exits, output, words
 from penstock.doors.cli.api_reference import api_page
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import EVERYWHERE, Noun, Verb, verb
+from penstock.doors.cli.remote import WAYS
 from penstock.doors.cli.shapes import ErrorFacts, Page
 from penstock.model.codes import CODES, SUGGESTIONS
 
@@ -112,6 +113,8 @@ def _section(each: Verb, ctx: click.Context) -> str:
     ]
     if own:
         parts.append(_options(own, ctx))
+    if ctx.command_path in WAYS:
+        parts.append("A server does it where `--server` names one.\n")
     if each.notes:
         parts.append("".join(f"{note}\n" for note in each.notes))
     if each.shape is not None:

@@ -63,16 +63,19 @@ def command(
     async def work(answers: Answers) -> Findings:
         return await answers.search(filters, words, top=top)
 
-    findings = with_answers(given, work)
-    facts = found(findings)
+    show(given, found(with_answers(given, work)))
+
+
+def show(given: Given, facts: Found) -> None:
+    """Print what was found."""
     if given.as_json:
         output.document(facts)
         return
-    _tell(findings)
+    _tell(facts)
     if output.on_terminal():
         from penstock.doors.cli import answer_tables
 
-        output.draw(*answer_tables.hits(findings.question, facts["hits"]))
+        output.draw(*answer_tables.hits(facts["question"], facts["hits"]))
     else:
         output.lines(
             (
@@ -89,14 +92,12 @@ def command(
         )
 
 
-def _tell(findings: Findings) -> None:
+def _tell(facts: Found) -> None:
     """What a person should know before reading on."""
-    match findings.confidence:
+    match facts["confidence"]:
         case Confidence.NONE:
-            output.talk(NEAREST if findings.hits else NOTHING)
+            output.talk(NEAREST if facts["hits"] else NOTHING)
         case Confidence.WEAK:
             output.talk(WEAK)
-        case Confidence.STRONG:
-            pass
-    for note in findings.notes:
+    for note in facts["notes"]:
         output.talk(f"note: {output.clean(note)}")

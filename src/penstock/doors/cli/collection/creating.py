@@ -57,14 +57,18 @@ def create(given: Given, /, name: str, description: str, dry_run: bool, **number
         made, is_new = await collections.create(store, settings, name, description=description, choice=choice)
         return Made(name=name, created=is_new, recipe=recipe_facts(made.recipe_json), dry_run=False)
 
-    made = with_store(given, work, makes_folder=True)
+    show(given, with_store(given, work, makes_folder=True))
+
+
+def show(given: Given, made: Made) -> None:
+    """Print what was made, or would be."""
     if given.as_json:
         output.document(made)
         return
     output.line(made["name"])
     if not made["created"]:
         output.talk("it was there before; nothing was changed")
-    elif dry_run:
+    elif made["dry_run"]:
         output.talk("it would be made; nothing was changed")
     else:
-        output.talk(f"next: penstock ingest submit --rag {name} --path FILE")
+        output.talk(f"next: penstock ingest submit --rag {made['name']} --path FILE")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -35,9 +36,13 @@ def list_collections(given: Given) -> None:
 
         return [await facts_of(store, settings, each) for each in await declare_all(store, settings)]
 
-    found = with_store(given, work)
+    show(given, with_store(given, work))
+
+
+def show(given: Given, found: Sequence[CollectionFacts]) -> None:
+    """Print collections."""
     if given.as_json:
-        output.document(CollectionList(collections=found))
+        output.document(CollectionList(collections=list(found)))
     elif not found:
         output.talk(NONE_YET)
     elif output.on_terminal():

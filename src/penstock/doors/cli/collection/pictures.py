@@ -25,7 +25,7 @@ def collections(found: Sequence[CollectionFacts]) -> RenderableType:
     notes = [
         Text(f"{each['name']}: {'; '.join(each['recipe_differences'])}", style="yellow")
         for each in found
-        if each["recipe_differences"]
+        if each.get("recipe_differences")
     ]
     if notes:
         notes.append(Text("to apply: penstock ingest reindex --rag NAME", style="dim"))

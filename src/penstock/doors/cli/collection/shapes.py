@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from penstock.doors.cli.shapes import ErrorFacts
 
@@ -17,17 +17,17 @@ class StateCounts(TypedDict):
 
 
 class CollectionFacts(TypedDict):
-    """One collection; `recipe_differences` says what the configuration in force would make otherwise."""
+    """One collection; `recipe_differences` is what configuration would change; a server tells no recipe."""
 
     name: str
     description: str
-    declared: bool
+    declared: NotRequired[bool]
     documents: StateCounts
     chunks: int
     bytes: int
     created_at: str
-    recipe: dict[str, object]
-    recipe_differences: list[str]
+    recipe: NotRequired[dict[str, object]]
+    recipe_differences: NotRequired[list[str]]
     building: bool
 
 
@@ -38,11 +38,11 @@ class CollectionList(TypedDict):
 
 
 class Made(TypedDict):
-    """A collection; `created` is false if it was there before."""
+    """A collection; `created` is false if it was there before; a server does not tell the recipe."""
 
     name: str
     created: bool
-    recipe: dict[str, object]
+    recipe: NotRequired[dict[str, object]]
     dry_run: bool
 
 

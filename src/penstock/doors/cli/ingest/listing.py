@@ -78,11 +78,7 @@ def list_documents(
             next_after=last if more else None,
         )
 
-    _print(
-        given,
-        with_store(given, work),
-        none="no documents" if state is None else f"no document in state {state}",
-    )
+    show(given, with_store(given, work), state)
 
 
 def document_facts(document: Document, collection: str) -> DocumentFacts:
@@ -106,13 +102,14 @@ def document_facts(document: Document, collection: str) -> DocumentFacts:
     )
 
 
-def _print(given: Given, page: DocumentList, *, none: str) -> None:
+def show(given: Given, page: DocumentList, state: str | None) -> None:
+    """Print a page of documents in this state, or in any."""
     documents = page["documents"]
     if given.as_json:
         output.document(page)
         return
     if not documents:
-        output.talk(none)
+        output.talk("no documents" if state is None else f"no document in state {state}")
     elif output.on_terminal():
         from penstock.doors.cli.ingest import pictures
 
@@ -132,5 +129,5 @@ def _line(each: DocumentFacts) -> tuple[object, ...]:
         each["size"],
         each["updated_at"],
         None if each["error"] is None else each["error"]["code"],
-        each["identity"],
+        each.get("identity", each["name"]),
     )

@@ -84,11 +84,12 @@ def record(found: StatusRecord) -> RenderableType:
     if found["document_state"] is not None:
         table.add_row("document", _word(found["document_state"]).append(f"  {found['document_id']}", "dim"))
     table.add_row("submitted", Text(found["submitted_at"]))
-    if found["duration_seconds"] is not None:
-        table.add_row("took", Text(_took(found["duration_seconds"])))
+    took = found.get("duration_seconds")
+    if took is not None:
+        table.add_row("took", Text(_took(took)))
     if found["chunks_created"]:
-        made = f"{plural(found['chunks_created'], 'chunk')}, {plural(found['tokens_used'], 'token')}"
-        table.add_row("made", Text(made))
+        tokens = [plural(found["tokens_used"], "token")] if "tokens_used" in found else []
+        table.add_row("made", Text(", ".join([plural(found["chunks_created"], "chunk"), *tokens])))
     for number, stage in enumerate(found["stages"]):
         retries = f"  retry {stage['retry_count']}" if stage["retry_count"] else ""
         told = Text(f"{stage['stage']:8}") + _word(stage["status"]) + retries
@@ -102,7 +103,7 @@ def record(found: StatusRecord) -> RenderableType:
         table.add_row("error", Text(clean(f"{found['error']} ({found['error_code']})"), style="red"))
         for line in found["suggestions"]:
             table.add_row("", Text(clean(line)))
-    return Group(table, Text(), Text(clean(found["why"])))
+    return Group(table, *([Text(), Text(clean(found["why"]))] if "why" in found else []))
 
 
 def _took(seconds: float) -> str:

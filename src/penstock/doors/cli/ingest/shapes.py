@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from penstock.doors.cli.shapes import ErrorFacts, ProgressFacts
 
@@ -78,12 +78,12 @@ class StatusRecord(TypedDict):
     filename: str
     status: str
     submitted_at: str
-    started_at: str | None
+    started_at: NotRequired[str | None]
     completed_at: str | None
-    duration_seconds: float | None
+    duration_seconds: NotRequired[float | None]
     chunks_created: int
     embeddings_generated: int
-    tokens_used: int
+    tokens_used: NotRequired[int]
     error: str | None
     error_type: str | None
     retry_count: int
@@ -96,19 +96,19 @@ class StatusRecord(TypedDict):
     document_id: str | None
     document_state: str | None
     batch: BatchFacts | None
-    found: object
-    why: str
+    found: NotRequired[object]
+    why: NotRequired[str]
 
 
 class DocumentFacts(TypedDict):
-    """One document."""
+    """One document; a server does not tell its identity."""
 
     id: str
     collection: str
     state: str
     name: str
     source: str
-    identity: str
+    identity: NotRequired[str]
     title: str | None
     media: str | None
     size: int | None

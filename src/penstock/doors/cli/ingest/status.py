@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +18,7 @@ from penstock.doors.cli.ingest.shapes import StatusRecord
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import interval as interval_of
 from penstock.doors.cli.values import text
-from penstock.model.errors import Refused
+from penstock.model.errors import Broken, Refused
 
 if TYPE_CHECKING:
     from penstock.settings import Settings
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         "States are submitted, queued, processing, done and failed.",
         "With `--follow` it goes on until the job and its children have ended, and ends with 2 if any "
         "failed; piped, a line is printed when something changes, with `--json` one document a line.",
+        "A server does not tell `started_at`, `duration_seconds`, `tokens_used`, `found` and `why`.",
     ),
 )
 @click.option("--job", "job_id", type=text, required=True, metavar="JOB", help="Id of the job.")
@@ -57,8 +60,18 @@ def status(given: Given, job_id: str, follow: bool, interval: float) -> int:
     try:
         record = with_store(given, lambda store, settings: _follow(store, settings, given, job_id, interval))
     except KeyboardInterrupt:
-        output.talk(f"it goes on without you; to look again: penstock ingest status --job {job_id}")
-        return Exit.INTERRUPTED
+        return left_alone(job_id)
+    return exit_of(record)
+
+
+def left_alone(job_id: str) -> Exit:
+    """Ctrl-C while it was followed."""
+    output.talk(f"it goes on without you; to look again: penstock ingest status --job {job_id}")
+    return Exit.INTERRUPTED
+
+
+def exit_of(record: StatusRecord) -> Exit:
+    """How a command ends that followed it to its end."""
     batch = record["batch"]
     failed = record["status"] == "failed" or (batch is not None and batch["failed"] > 0)
     return Exit.EXECUTION if failed else Exit.OK
@@ -78,10 +91,11 @@ async def _record(store: Store, settings: Settings, job_id: str) -> StatusRecord
 
 
 async def _once(store: Store, settings: Settings, given: Given, job_id: str) -> None:
-    _show(given, await _record(store, settings, job_id))
+    show(given, await _record(store, settings, job_id))
 
 
-def _show(given: Given, record: StatusRecord) -> None:
+def show(given: Given, record: StatusRecord) -> None:
+    """Print where a job is."""
     if given.as_json:
         output.document(record)
     elif output.on_terminal():
@@ -95,34 +109,47 @@ def _show(given: Given, record: StatusRecord) -> None:
 async def _follow(
     store: Store, settings: Settings, given: Given, job_id: str, interval: float
 ) -> StatusRecord:
+    async def looks() -> AsyncGenerator[StatusRecord, None]:
+        while True:
+            yield await _record(store, settings, job_id)
+            await asyncio.sleep(interval)
+
+    return await show_until_over(given, looks())
+
+
+async def show_until_over(given: Given, looks: AsyncGenerator[StatusRecord, None]) -> StatusRecord:
+    """Print what is seen whenever it is another; the last, which has ended."""
+    async with aclosing(looks):
+        with _showing(given) as show_one:
+            async for record in looks:
+                show_one(record)
+                if has_ended(record):
+                    return record
+    raise Broken("looking has an end before the job has")
+
+
+@contextmanager
+def _showing(given: Given) -> Iterator[Callable[[StatusRecord], None]]:
+    """A picture that is drawn anew on a terminal, elsewhere a line for each change."""
     if output.on_terminal() and not given.as_json:
-        return await _redraw(store, settings, job_id, interval)
+        from rich.live import Live
+
+        from penstock.doors.cli.ingest import pictures
+
+        with Live(console=output.console(), auto_refresh=False) as live:
+            yield lambda record: live.update(pictures.record(record), refresh=True)
+        return
     last = ""
-    while True:
-        record = await _record(store, settings, job_id)
+
+    def show_change(record: StatusRecord) -> None:
+        nonlocal last
         line = output.json_text(record) if given.as_json else change_line(record)
         if line != last:
             last = line
             click.echo(line)
             output.flush()
-        if has_ended(record):
-            return record
-        await asyncio.sleep(interval)
 
-
-async def _redraw(store: Store, settings: Settings, job_id: str, interval: float) -> StatusRecord:
-    from rich.live import Live
-
-    from penstock.doors.cli.ingest import pictures
-
-    record = await _record(store, settings, job_id)
-    with Live(console=output.console(), auto_refresh=False) as live:
-        while True:
-            live.update(pictures.record(record), refresh=True)
-            if has_ended(record):
-                return record
-            await asyncio.sleep(interval)
-            record = await _record(store, settings, job_id)
+    yield show_change
 
 
 def change_line(record: StatusRecord) -> str:

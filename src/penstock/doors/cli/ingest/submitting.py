@@ -83,6 +83,7 @@ class Call:
         "With `--wait` it ends with 0 only if everything was ingested, with 2 if anything failed and with 5 "
         "if `--timeout` was over before; what has not ended then stays queued.",
         "`--reindex` also rebuilds the whole collection beside the one that answers.",
+        "A server takes files, globs and texts, a hundred files at a time, each hundred whole or not at all.",
     ),
 )
 @click.option("--rag", "collection", type=text, required=True, metavar="NAME", help="Collection it goes to.")
@@ -110,55 +111,30 @@ class Call:
 @click.pass_obj
 def submit(given: Given, /, more: Sequence[str], **words: Any) -> int:
     """Hand in documents and print the ids of their jobs."""
-    words["paths"] = (*words["paths"], *more)
-    call = Call(**words)
-    if not (call.paths or call.texts or call.urls or call.projects):
-        raise click.UsageError("say what to hand in: --path, --text, --url or --project")
-    if call.timeout is not None and not call.wait:
-        raise click.UsageError("--timeout goes with --wait")
-    work = _Submit(given, call)
+    work = _Submit(given, call_of(more, words))
     try:
         return with_store(given, work.run)
     except KeyboardInterrupt:
         return work.interrupted()
 
 
-class _Submit:
+def call_of(more: Sequence[str], words: dict[str, Any]) -> Call:
+    """The words of the command line, checked as far as they can be by themselves."""
+    call = Call(**{**words, "paths": (*words["paths"], *more)})
+    if not (call.paths or call.texts or call.urls or call.projects):
+        raise click.UsageError("say what to hand in: --path, --text, --url or --project")
+    if call.timeout is not None and not call.wait:
+        raise click.UsageError("--timeout goes with --wait")
+    return call
+
+
+class Submission:
     """One call, and what it has come to; kept so that Ctrl-C can still tell."""
 
     def __init__(self, given: Given, call: Call) -> None:
         self._given = given
         self._call = call
         self._items: list[ItemFacts] = []
-
-    async def run(self, store: Store, settings: Settings) -> int:
-        """Look, submit, and wait if asked to."""
-        from penstock.wiring.collections import known_collection, reindex
-        from penstock.wiring.intake import file_bytes_max, submit_all
-
-        call = self._call
-        collection = await known_collection(store, settings, call.collection)
-        largest = file_bytes_max(settings, collection)
-        requests = requests_of(call, settings, file_bytes_max=largest)
-        options = _options(call)
-        if call.dry_run:
-            self._items = await _plan(requests, settings)
-            self._print(None)
-            return Exit.OK
-        if call.reindex:
-            await reindex(store, settings, collection)
-        admitted = await submit_all(store, settings, call.collection, requests, options)
-        self._items = [_item(request, each) for request, each in zip(requests, admitted, strict=True)]
-        if not self._given.as_json:
-            _print_ids(admitted)
-        if not call.wait:
-            self._print(None)
-            return Exit.OK
-        found, code = await wait(
-            store, [each.job for each in admitted], timeout=call.timeout, quiet=call.quiet
-        )
-        self._print(found)
-        return code
 
     def interrupted(self) -> int:
         """Ctrl-C: what was accepted stays, and the person is told how to go on."""
@@ -167,13 +143,14 @@ class _Submit:
         jobs = [item["job_id"] for item in self._items if item["job_id"]]
         outlook = Outlook(total=len(jobs), done=0, failed=0, is_over=False)
         if self._given.as_json:
-            self._print(facts_of(outlook, "interrupted"))
+            self.show(facts_of(outlook, "interrupted"))
         stay = "stays queued or runs" if len(jobs) == 1 else "stay queued or run"
         output.talk(f"interrupted; {plural(len(jobs), 'job')} {stay} on; {_to_follow(len(jobs))}:")
         output.talk(f"  penstock ingest status --job {jobs[0]} --follow")
         return Exit.INTERRUPTED
 
-    def _print(self, found: WaitFacts | None) -> None:
+    def show(self, found: WaitFacts | None) -> None:
+        """Print what was handed in, and what became of it where somebody waited."""
         call = self._call
         if self._given.as_json:
             output.document(
@@ -194,6 +171,39 @@ class _Submit:
             _tell_next(self._items)
 
 
+class _Submit(Submission):
+    """One on this machine."""
+
+    async def run(self, store: Store, settings: Settings) -> int:
+        """Look, submit, and wait if asked to."""
+        from penstock.wiring.collections import known_collection, reindex
+        from penstock.wiring.intake import file_bytes_max, submit_all
+
+        call = self._call
+        collection = await known_collection(store, settings, call.collection)
+        largest = file_bytes_max(settings, collection)
+        requests = requests_of(call, settings, file_bytes_max=largest)
+        options = _options(call)
+        if call.dry_run:
+            self._items = await _plan(requests, settings)
+            self.show(None)
+            return Exit.OK
+        if call.reindex:
+            await reindex(store, settings, collection)
+        admitted = await submit_all(store, settings, call.collection, requests, options)
+        self._items = [_item(request, each) for request, each in zip(requests, admitted, strict=True)]
+        if not self._given.as_json:
+            print_ids(self._items)
+        if not call.wait:
+            self.show(None)
+            return Exit.OK
+        found, code = await wait(
+            store, [each.job for each in admitted], timeout=call.timeout, quiet=call.quiet
+        )
+        self.show(found)
+        return code
+
+
 def requests_of(call: Call, settings: Settings, *, file_bytes_max: int) -> list[Request]:
     """Everything that was named, looked at; Refused with all that is wrong with it."""
     from penstock.wiring.intake import Request
@@ -208,7 +218,7 @@ def requests_of(call: Call, settings: Settings, *, file_bytes_max: int) -> list[
         for path, count in seen.files.items()
     ]
     found += [Request(payload=_folder(call, path), name=path, priority=background) for path in seen.folders]
-    texts = [*call.texts, *([_stdin(settings.limits.payload_bytes)] if STDIN in call.paths else [])]
+    texts = [*call.texts, *([text_of_stdin(settings.limits.payload_bytes)] if STDIN in call.paths else [])]
     for content in texts:
         payload = Content(content=content, source_type="cli", main_tag=call.name)
         name = call.name or "text"
@@ -243,7 +253,8 @@ def _library(call: Call, url: str) -> Library:
     return Library(library_name=name, library_version=call.version, source_url=url)
 
 
-def _stdin(bytes_max: int) -> str:
+def text_of_stdin(bytes_max: int) -> str:
+    """What comes on stdin; Refused where it is no text, or too long."""
     if sys.stdin is None:
         raise click.UsageError("there is no stdin to read from")
     if sys.stdin.isatty():
@@ -313,9 +324,10 @@ def _size(item: ItemFacts) -> str:
     return told if item["files"] is None else f"{plural(item['files'], 'file')}, {told}"
 
 
-def _print_ids(admitted: Sequence[Admitted]) -> None:
+def print_ids(items: Sequence[ItemFacts]) -> None:
+    """The ids of the jobs, a line each."""
     try:
-        output.lines((each.job,) for each in admitted)
+        output.lines((item["job_id"],) for item in items)
         output.flush()
     except BrokenPipeError:
         silence(sys.stdout)  # nobody reads the ids; the jobs are wanted all the same

@@ -67,7 +67,7 @@ async def wait(
     last = Outlook(total=len(jobs), done=0, failed=0, is_over=not jobs)
     end = "ended"
     await _tell_if_alone(store, quiet=quiet)
-    with _showing(quiet=quiet) as show:
+    with showing(quiet=quiet) as show:
         try:
             async with asyncio.timeout(timeout):
                 async for last in Follower(store, jobs).until_over():
@@ -131,7 +131,8 @@ async def _tell_if_alone(store: Store, *, quiet: bool) -> None:
 
 
 @contextmanager
-def _showing(*, quiet: bool) -> Iterator[Show]:
+def showing(*, quiet: bool) -> Iterator[Show]:
+    """How far it is, on stderr: a bar for a person, lines for a log, or nothing."""
     if quiet:
         yield lambda _: None
     elif sys.stderr is not None and sys.stderr.isatty():

@@ -1,0 +1,119 @@
+"""The command line and a server elsewhere: the same words, the same documents, and nothing of it here."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.doors.answer_shapes import CitationFacts, HitFacts
+from penstock.doors.cli.collection.shapes import CollectionFacts
+from penstock.doors.cli.ingest.shapes import DocumentFacts
+from tests.support.command_line import Program, Ran
+from tests.support.live import a_token, a_user
+from tests.support.served import Served, serving
+from tests.support.tokens import ISSUER, SECRET
+
+pytestmark = pytest.mark.xdist_group("client")
+SIGNED_IN = {"PENSTOCK_AUTH_MODE": "jwt", "PENSTOCK_AUTH_SECRET": SECRET, "PENSTOCK_AUTH_ISSUER": ISSUER}
+QUESTION = "What does a lost key cost?"
+
+
+class Afar:
+    """`penstock` on another machine: a folder of its own, the server's address and a token in a file."""
+
+    def __init__(self, folder: Path, served: Served) -> None:
+        self.program = Program(folder)
+        self.served = served
+        self.folder = folder
+        self.token_file = folder / "token"
+        self.token_file.write_text(a_token(a_user()) + "\n")
+        (folder / "keys.md").write_text("# Keys\n\nA lost key costs forty crowns.\n")
+        (folder / "broken.pdf").write_text("%PDF-1.7 no, not really")
+
+    def __call__(self, *words: str | Path, stdin: str = "", **env: str) -> Ran:
+        named = {"PENSTOCK_SERVER": self.served.address, "PENSTOCK_TOKEN_FILE": str(self.token_file)}
+        return self.program(*words, stdin=stdin, env={**named, **env})
+
+    def said(self, *words: str | Path, stdin: str = "") -> Any:
+        return self(*words, "--json", stdin=stdin).said()
+
+
+@pytest.fixture(scope="module")
+def afar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Afar]:
+    """With one document there."""
+    program = Program(tmp_path_factory.mktemp("server"))
+    with serving(program, "run", "--role=all", env=SIGNED_IN) as served:
+        afar = Afar(tmp_path_factory.mktemp("afar"), served)
+        assert afar("collection", "create", "papers", "--description", "All of them").code == 0
+        ran = afar("ingest", "submit", "--rag", "papers", "--path", "keys.md", "--meta", "floor=2", "--wait")
+        assert ran.code == 0, ran.err
+        yield afar
+        assert not afar.program.data.exists(), "a store was made on this machine"
+
+
+def test_documents_of_the_server_have_the_promised_names(afar: Afar) -> None:
+    """--json is as the reference says; a name is left out only where a server does not tell it."""
+    for words, shape, name in (
+        (("collection", "list"), CollectionFacts, "collections"),
+        (("ingest", "list"), DocumentFacts, "documents"),
+        (("search", "key"), HitFacts, "hits"),
+        (("ask", QUESTION), CitationFacts, "citations"),
+    ):
+        told = afar.said(*words)[name][0].keys()
+        assert shape.__required_keys__ <= told <= shape.__annotations__.keys() | shape.__required_keys__
+
+
+def test_files_and_texts_are_handed_in_and_followed(afar: Afar) -> None:
+    """With the ids of their jobs, how each ended, and the code that tells so."""
+    words = ("ingest", "submit", "--rag", "papers", "--path", "*.pdf", "--path", "-", "--name", "note")
+    plan = afar.said(*words, "--dry-run", stdin="The attic is closed.")
+    assert [(item["kind"], item["job_id"]) for item in plan["items"]] == [("file", None), ("content", None)]
+
+    ran = afar(*words, "--wait", "--json", stdin="The attic is closed.")
+    handed = json.loads(ran.out)
+    assert (ran.code, handed["wait"]["done"], handed["wait"]["failed"]) == (2, 1, 1)
+    (failure,) = handed["wait"]["failures"]
+    assert failure["error"]["code"] == "ERR_PDF_INVALID"
+    assert "attic" in afar.said("search", "attic")["hits"][0]["spans"][0]["text"]
+
+    job = handed["items"][0]["job_id"]
+    record = afar.said("ingest", "status", "--job", job)
+    assert (record["status"], record["error_code"], record["document_state"]) == (
+        "failed",
+        "ERR_PDF_INVALID",
+        "error",
+    )
+    followed = afar("ingest", "status", "--job", job, "--follow")
+    assert (followed.code, followed.lines[-1]) == (2, "failed document=error ERR_PDF_INVALID")
+    (listed,) = afar("ingest", "list", "--state", "error").cells
+    assert (listed[2], listed[6], listed[7]) == ("error", "ERR_PDF_INVALID", "broken.pdf")
+
+
+def test_a_person_is_answered_as_here(afar: Afar) -> None:
+    """The answer with its source a line, hits a line each, talk on stderr."""
+    asked = afar("ask", QUESTION, "--rag", "papers", "--meta", "floor=2")
+    assert asked.code == 0, asked.err
+    assert "forty crowns" in asked.lines[0]
+    assert asked.lines[-1].split("\t")[0] == "[1]"
+    (hit, *_) = afar("search", "lost key").cells
+    assert (hit[0], hit[2], "forty crowns" in hit[7]) == ("1", "papers", True)
+    ran = afar("ingest", "submit", "--rag", "papers", "--text", "Tea is at five.")
+    assert "1 job submitted" in ran.err
+    assert afar("ingest", "status", "--job", ran.lines[0], "--follow").code == 0
+
+
+def test_a_server_that_is_not_reached_or_lets_nobody_in_is_said(afar: Afar) -> None:
+    """With 4, a wrong request with 1; the token is never shown."""
+    ran = afar("collection", "list", "--json", "--server", "http://127.0.0.1:9")
+    assert (ran.code, ran.error["code"]) == (4, "ERR_SERVER_UNREACHABLE")
+    ran = afar("collection", "list", "--json", "--token", "eyJhbGciOiJub25lIn0.e30.")
+    assert (ran.code, ran.error["code"]) == (4, "ERR_TOKEN_INVALID")
+    ran = afar("search", "key", "--workspace", "nowhere", "--json")
+    assert (ran.code, ran.error["code"]) == (1, "ERR_WORKSPACE_UNKNOWN")
+    ran = afar(
+        "ingest", "submit", "--rag", "nowhere", "--text", "a", "--log-level", "debug", PENSTOCK_DEBUG="1"
+    )
+    assert ran.code == 1
+    assert afar.token_file.read_text().strip() not in ran.out + ran.err

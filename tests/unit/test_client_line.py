@@ -1,0 +1,102 @@
+"""When the client asks again, and when it must not: against a server that answers byte for byte as told."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from penstock.client import Penstock, PenstockError
+from penstock.client.line import REPEATS, server_url
+from tests.support.web_server import WebServer, reply, web_server
+
+PROBLEM = json.dumps({"detail": "busy", "code": "ERR_RATE_LIMITED", "suggestions": ["Wait."]}).encode()
+BUSY = reply(PROBLEM, status="429 Too Many Requests", retry_after="0")
+ME = json.dumps({"user_id": "u", "role": "r", "proof": "local", "expires_at": None, "later": 1}).encode()
+MADE = json.dumps({"id": "w", "name": "n", "created_at": "t"}).encode()
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[WebServer]:
+    async with web_server() as web:
+        yield web
+
+
+@pytest.fixture
+async def p(web: WebServer) -> AsyncIterator[Penstock]:
+    async with asyncio.timeout(30), Penstock(f"http://127.0.0.1:{web.port}/", token="secret") as p:
+        yield p
+
+
+def in_turn(web: WebServer, path: str, *answers: bytes) -> None:
+    """Answer so, one after another, and the last again and again; nothing at all is a broken line."""
+    waiting = list(answers)
+
+    async def say(writer: asyncio.StreamWriter) -> None:
+        writer.write(waiting.pop(0) if len(waiting) > 1 else waiting[0])
+        await writer.drain()
+
+    web.answers[path] = say
+
+
+async def test_a_busy_server_is_asked_again_by_who_may(web: WebServer, p: Penstock) -> None:
+    """429, 503 and a broken line are tried again where that doubles nothing; new fields are ignored."""
+    in_turn(web, "/api/me", BUSY, reply(status="503 Service Unavailable", retry_after="0"), b"", reply(ME))
+
+    assert (await p.me()).user_id == "u"
+    assert len(web.asked) == 4
+    assert all("authorization: bearer secret" in head.lower() for head in web.asked)
+
+
+async def test_what_might_be_done_twice_is_asked_once(web: WebServer, p: Penstock) -> None:
+    """A request without a key is not repeated, whatever came back."""
+    in_turn(web, "/api/workspaces", BUSY, b"", reply(MADE))
+
+    with pytest.raises(PenstockError) as told:
+        await p.create_workspace("n")
+    assert (told.value.status, told.value.code, told.value.suggestions) == (
+        429,
+        "ERR_RATE_LIMITED",
+        ("Wait.",),
+    )
+    with pytest.raises(PenstockError, match="ERR_SERVER_UNREACHABLE"):
+        await p.create_workspace("n")
+    assert len(web.asked) == 2
+
+
+async def test_patience_ends(web: WebServer, p: Penstock) -> None:
+    """After some attempts, and at once where the server wants more time than anybody has."""
+    in_turn(web, "/api/me", BUSY)
+    with pytest.raises(PenstockError, match="ERR_RATE_LIMITED"):
+        await p.me()
+    assert len(web.asked) == REPEATS + 1
+
+    in_turn(web, "/api/me", reply(PROBLEM, status="429 Too Many Requests", retry_after="3600"))
+    with pytest.raises(PenstockError) as told:
+        await p.me()
+    assert (told.value.retry_after, len(web.asked)) == (3600.0, REPEATS + 2)
+
+
+async def test_what_is_no_penstock_is_said(web: WebServer, p: Penstock) -> None:
+    """Another page, another place, an error without a reason: one class of error for all of it."""
+    for answer in (
+        reply(b"<html>"),
+        reply(b"\xff\xfe"),
+        reply(status="302 Found", location="http://elsewhere/"),
+        reply(b"no", status="500 Internal Server Error"),
+    ):
+        in_turn(web, "/api/me", answer)
+        with pytest.raises(PenstockError, match="ERR_SERVER_ANSWER"):
+            await p.me()
+
+
+@pytest.mark.parametrize("text", ["", "elsewhere", "ftp://elsewhere", "http://", "http://a/?token=x"])
+def test_an_address_that_is_none_is_refused(text: str) -> None:
+    """Before anything is sent to it."""
+    with pytest.raises(ValueError, match="no http or https address"):
+        server_url(text)
+
+
+def test_an_address_is_taken_as_the_server_prints_it() -> None:
+    """With the API's path or without."""
+    assert {server_url(f"http://a:1{end}") for end in ("", "/", "/api", "/api/")} == {"http://a:1"}
