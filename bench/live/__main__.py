@@ -35,6 +35,7 @@ class Found:
     """Each event to the two tabs of one of many users."""
     latency: Latency | None = None
     kilobytes: float = 0.0
+    load: float = field(default_factory=lambda: os.getloadavg()[0])
 
     def rates(self) -> dict[str, list[Rate]]:
         """All of them, by what they are."""
@@ -105,7 +106,8 @@ def page(found: Found, verdicts: Sequence[Verdict], seconds: float) -> str:
         f"- Ours and bare take turns, {len(found.bare)} of each; the best counts.",
         f"- The latency is that of {USERS} users with two tabs each, all connected.",
         "- Signing in is left out: a token is taken for the name of its user.",
-        f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)}.",
+        f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)}; when it began, other "
+        f"work kept {found.load:.1f} of the {os.cpu_count()} cores busy (load average of a minute).",
         "",
         "## Targets",
         "",

@@ -85,6 +85,7 @@ def word_frame(kind: str, **facts: object) -> Frame:
     return Frame(_enveloped(kind, facts))
 
 
+@lru_cache(1_024)
 def _head(length: int) -> bytes:
     """Of a whole, unmasked text message (RFC 6455, section 5.2)."""
     if length < 126:
