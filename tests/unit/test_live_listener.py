@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
 
 from penstock.doors.live import listener as bounds
 from penstock.doors.live.frames import Frame, Passing, frame_of, passing_frame
@@ -12,8 +15,9 @@ from penstock.engines.sqlite import open_sqlite
 from penstock.engines.system.clock import SystemClock
 from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE, StageKind
 from penstock.model.conversations import MessageDelta, MessageId
-from penstock.model.events import LoggedEvent
-from penstock.model.feed import JobProgress
+from penstock.model.errors import Unavailable
+from penstock.model.events import DocumentStatusUpdated, LoggedEvent
+from penstock.model.feed import JobProgress, Page
 from penstock.model.jobs import Progress
 from penstock.model.rules import Rules
 from penstock.ports.database import Transaction
@@ -196,4 +200,31 @@ async def test_what_is_underway_is_told_once_to_its_user(tmp_path: Path) -> None
             assert not waiting.done()
             waiting.cancel()
         assert hub.count == 0
+    await store.close()
+
+
+async def test_an_event_that_could_not_be_read_is_told_when_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that is away for a moment loses nothing, also where nothing is committed after it."""
+    store = await open_sqlite(tmp_path, rules=Rules(), clock=SystemClock(), synchronous="normal")
+    read, refusals = store.feed.pages, 2
+
+    async def pages(positions: Mapping[str, int], *, limit: int = 100, in_all: int = 5_000) -> list[Page]:
+        nonlocal refusals
+        found = await read(positions, limit=limit, in_all=in_all)
+        if found and refusals:
+            refusals -= 1
+            raise Unavailable("the store is away", code="ERR_STORE_BUSY")
+        return found
+
+    monkeypatch.setattr(store.feed, "pages", pages)
+    moved = DocumentStatusUpdated(workspace_id="w", document_id="d", status="parsed")
+    async with open_hub(store.feed, store.clock) as hub:
+        with hub.listening("ann") as listener:
+            await listener.take()
+            await store.write(lambda tx: tx.append_event("ann", moved))
+            async with asyncio.timeout(10):
+                assert [frame.seq for frame in await listener.take()] == [1]
+    assert refusals == 0
     await store.close()

@@ -78,6 +78,8 @@ class Hub:
         self._somebody = asyncio.Event()
         self._news = False
         """Something was committed since what is underway was last looked at."""
+        self._unread = False
+        """Something was committed and could not be read yet: the feed tells of it once."""
         self._told: dict[str, Passing] = {}
         self._said: OrderedDict[str, int] = OrderedDict()
         self._draining = False
@@ -138,10 +140,11 @@ class Hub:
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _follow(self) -> None:
-        if await self._feed.changes(WAIT_SECONDS):
-            self._news = True
+        if self._unread or await self._feed.changes(WAIT_SECONDS):
+            self._news = self._unread = True
             while await self._give_out():
                 pass
+            self._unread = False
             await asyncio.sleep(BREATH_SECONDS)
 
     async def _give_out(self) -> bool:
