@@ -77,6 +77,18 @@ async def test_patience_ends(web: WebServer, p: Penstock) -> None:
     assert (told.value.retry_after, len(web.asked)) == (3600.0, REPEATS + 2)
 
 
+async def test_a_time_that_was_given_is_not_spent_twice(web: WebServer, p: Penstock) -> None:
+    """A question may take long to be answered, but not several times as long as the caller said."""
+
+    async def say_nothing(_: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(30)
+
+    web.answers["/api/workspaces/w/query"] = say_nothing
+    with pytest.raises(PenstockError, match="no answer in 0.2 s"):
+        await p.workspace("w").ask("when?", timeout=0.2)
+    assert len(web.asked) == 1
+
+
 async def test_what_is_no_penstock_is_said(web: WebServer, p: Penstock) -> None:
     """Another page, another place, an error without a reason: one class of error for all of it."""
     for answer in (

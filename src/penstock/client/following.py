@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 
 from penstock.client.events import Event, Resync
-from penstock.client.subscription import Subscription
+from penstock.client.subscription import Subscription, ended
 from penstock.client.values import Document
 
 READ_AT_ONCE = 8
@@ -27,7 +27,9 @@ async def follow(ids: Iterable[str], read: Read, events: Subscription) -> AsyncG
                 yield document
                 _note(told, document)
         while told:
-            happened = await anext(events)
+            happened = await anext(events, None)
+            if happened is None:
+                raise ended()
             if isinstance(happened, Resync):
                 concerned = list(told)
             elif isinstance(happened, Event) and happened.type == "document.status_updated":

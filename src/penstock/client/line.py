@@ -35,11 +35,15 @@ RETRY_AFTER_SECONDS_MAX = 60.0
 """A server that asks for more time than this is not waited for."""
 CONNECT_SECONDS = 10.0
 PIECE_SECONDS = 60.0
-"""How long a piece of an upload may take to be taken."""
+"""How long a piece of an upload may take, and the answer to the whole of it."""
+KEPT = httpx.Limits(max_connections=20, max_keepalive_connections=20, keepalive_expiry=2.0)
+"""Let go before a server does, which would look like a line that broke."""
 UNAUTHORIZED = 401
 BUSY = frozenset({429, 502, 503, 504})
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-UNLIMITED = httpx.Timeout(PIECE_SECONDS, connect=CONNECT_SECONDS)
+BY_PIECES = httpx.Timeout(PIECE_SECONDS, connect=CONNECT_SECONDS)
+AS_A_WHOLE = httpx.Timeout(None, connect=CONNECT_SECONDS)
+"""For an attempt that is bounded from beginning to end: an answer may be silent for long before it comes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,7 @@ class Line:
     def __init__(self, url: str, credentials: Credentials) -> None:
         self.url = server_url(url)
         self.credentials = credentials
-        self._http = httpx.AsyncClient(base_url=f"{self.url}/api", timeout=UNLIMITED)
+        self._http = httpx.AsyncClient(base_url=f"{self.url}/api", timeout=BY_PIECES, limits=KEPT)
         self._subscriptions: set[Subscription] = set()
 
     async def close(self) -> None:
@@ -104,8 +108,11 @@ class Line:
                 reply = await self._attempt(request)
             except NOT_SENT as error:
                 fault, again = unreachable(_why(error)), True
-            except (httpx.TransportError, TimeoutError) as error:
+            except httpx.TransportError as error:
                 fault, again = unreachable(_why(error)), request.repeats
+            except TimeoutError:
+                # Whoever set the time does not mean several times that.
+                fault = unreachable(f"no answer in {request.seconds:g} s")
             else:
                 if reply.status_code < REFUSAL_STATUS_MIN:
                     return reply.content
@@ -133,7 +140,12 @@ class Line:
             more["content"] = msgspec.json.encode(request.body)
         async with asyncio.timeout(request.seconds):
             return await self._http.request(
-                request.method, request.path, params=dict(request.query), headers=headers, **more
+                request.method,
+                request.path,
+                params=dict(request.query),
+                headers=headers,
+                timeout=BY_PIECES if request.seconds is None else AS_A_WHOLE,
+                **more,
             )
 
 

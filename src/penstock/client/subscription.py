@@ -32,6 +32,11 @@ FOR_NOW = frozenset({408, 429})
 """Refusals of a handshake that pass."""
 
 
+def ended() -> PenstockError:
+    """Somebody closed what others still wait on."""
+    return unreachable("the subscription was closed")
+
+
 class Subscription:
     """An asynchronous iterator of events; for one reader."""
 
@@ -62,7 +67,7 @@ class Subscription:
         self._refusals = 0
         self._alone_since: float | None = None
         """When there was first no connection, by the loop's clock; None once something is heard."""
-        self._closed = False
+        self._closed = asyncio.Event()
 
     def __aiter__(self) -> Self:
         return self
@@ -70,6 +75,8 @@ class Subscription:
     async def __anext__(self) -> Event | Passing | Resync:
         """The next event, or the word to read everything again."""
         while not self._kept:
+            if self._closed.is_set():
+                raise StopAsyncIteration
             await self._take()
         return self._kept.popleft()
 
@@ -82,21 +89,22 @@ class Subscription:
     async def ready(self) -> None:
         """Wait until whatever happens from now on will be told."""
         while self.seq is None:
+            if self._closed.is_set():
+                raise ended()
             await self._take()
 
     async def aclose(self) -> None:
         """End it."""
-        self._closed = True
+        self._closed.set()
         self._on_close(self)
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.close()
+        if self._connection is not None:
+            await self._connection.close()
 
     async def _take(self) -> None:
         """Hear one frame, over a new connection if need be."""
-        if self._closed:
-            raise StopAsyncIteration
         connection = self._connection or await self._connect()
+        if connection is None:
+            return
         try:
             heard = read_frame(await connection.recv())
         except ConnectionClosed as closed:
@@ -123,21 +131,29 @@ class Subscription:
                 "the server ended the subscription", code=why or "ERR_REFUSED", status=FINAL[code]
             )
         self._attempts += 1
+        self._check_patience(unreachable(why or f"it closed with {code}"))
+
+    def _check_patience(self, fault: PenstockError) -> None:
+        """Raise the fault if nobody was heard for too long."""
+        if self._patience is None or self._alone_since is None:
+            return
+        if asyncio.get_running_loop().time() - self._alone_since > self._patience:
+            raise fault
 
     async def _renewed(self) -> bool:
         """Whether there is another token to come again with; one that was refused at once ends it."""
         self._refusals += 1
         return self._refusals == 1 and await self._credentials.renew(self._shown)
 
-    async def _connect(self) -> ClientConnection:
-        clock = asyncio.get_running_loop().time
-        # A server that lets us in and says nothing is not there either.
-        self._alone_since = began = clock() if self._alone_since is None else self._alone_since
+    async def _connect(self) -> ClientConnection | None:
+        """A new connection; None where it was closed meanwhile."""
+        if self._alone_since is None:  # a server that lets us in and says nothing is not there either
+            self._alone_since = asyncio.get_running_loop().time()
         while True:
             if self._attempts:
                 await asyncio.sleep(pause_before(self._attempts - 1))
-            if self._closed:
-                raise StopAsyncIteration
+            if self._closed.is_set():
+                return None
             self._shown = self._credentials.token
             try:
                 self._connection = await self._open()
@@ -150,10 +166,11 @@ class Subscription:
             except (OSError, TimeoutError, WebSocketException) as error:
                 fault = unreachable(str(error) or type(error).__name__)
             else:
+                if self._closed.is_set():
+                    await self._connection.close()
                 return self._connection
             self._attempts += 1
-            if self._patience is not None and clock() - began > self._patience:
-                raise fault
+            self._check_patience(fault)
 
     async def _check(self, fault: PenstockError) -> None:
         """Raise what a handshake was refused with, if it is more than a moment's trouble."""

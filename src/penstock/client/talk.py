@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from msgspec import Struct
 
 from penstock.client.events import Event, Passing, Resync
-from penstock.client.subscription import Subscription
+from penstock.client.subscription import Subscription, ended
 from penstock.client.values import Message, Posted
 
 
@@ -32,7 +32,9 @@ async def stream(
         answer = (await post()).answer
         told = 0
         while not answer.has_ended:
-            match await anext(events):
+            match await anext(events, None):
+                case None:
+                    raise ended()
                 case Passing(type="message.delta", payload={"message_id": answer.id, **delta}):
                     start, text = int(delta["start"]), str(delta["text"])
                     if start > told:
