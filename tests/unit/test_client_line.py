@@ -84,7 +84,7 @@ async def test_a_time_that_was_given_is_not_spent_twice(web: WebServer, p: Penst
         await asyncio.sleep(30)
 
     web.answers["/api/workspaces/w/query"] = say_nothing
-    with pytest.raises(PenstockError, match="no answer in 0.2 s"):
+    with pytest.raises(PenstockError, match=r"no answer in 0\.2 s"):
         await p.workspace("w").ask("when?", timeout=0.2)
     assert len(web.asked) == 1
 
