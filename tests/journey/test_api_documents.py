@@ -275,3 +275,21 @@ def test_a_full_workspace_takes_nothing_more(tmp_path: Path) -> None:
         often = client.get("/me")
         problem(often, 429, "ERR_RATE_LIMITED")
         assert 1 <= int(often.headers["retry-after"]) <= 10
+
+
+@pytest.mark.parametrize(
+    "value", ["NaN", "Infinity", "1e999", r'"\ud800"', "[" * 40 + "]" * 40, "[" * 300 + "]" * 300]
+)
+def test_metadata_that_could_not_be_told_again_is_refused(client: httpx.Client, value: str) -> None:
+    """As a text's, as a file's, and as what a search is narrowed by: Python reads more than JSON is."""
+    before = client.get(DOCUMENTS).json()["total"]
+    as_json = {"Content-Type": "application/json"}
+    text = f'{{"collection": "papers", "name": "n", "content": "w", "metadata": {{"a": {value}}}}}'
+    problem(client.post(f"{DOCUMENTS}/text", content=text, headers=as_json), 422, "ERR_METADATA_INVALID")
+    form = {"collection": "papers", "metadata": f'{{"a": {value}}}'}
+    sent = client.post(DOCUMENTS, data=form, files={"files": ("n.txt", b"Words of it.")})
+    problem(sent, 422, "ERR_METADATA_INVALID")
+    search = f'{{"query": "words", "filters": {{"metadata": {{"a": {value}}}}}}}'
+    at = f"/workspaces/{LOCAL_WORKSPACE}/search"
+    problem(client.post(at, content=search, headers=as_json), 422, "ERR_REQUEST_INVALID")
+    assert client.get(DOCUMENTS).json()["total"] == before

@@ -6,7 +6,7 @@ about fields it does not know, strict about the ones it does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 import msgspec
@@ -16,6 +16,8 @@ from penstock.model.events import Event
 from penstock.model.parsed import Parsed
 from penstock.model.payloads import SHAPES, ItemType, Payload
 
+METADATA_LEVELS_MAX = 32
+"""Deeper, and those who read it after us might not be able to."""
 _ENCODER = msgspec.json.Encoder()
 _PARSED_ENCODER = msgspec.msgpack.Encoder()
 _PARSED_DECODER = msgspec.msgpack.Decoder(Parsed)
@@ -56,9 +58,13 @@ def payload_from(item_type: ItemType, given: Mapping[str, object]) -> Payload:
 
 
 def encode_metadata(metadata: Mapping[str, object], *, bytes_max: int) -> str:
-    """Metadata as JSON text, refused when it is not an object or larger than the limit."""
+    """Metadata as JSON text, refused when it is not an object, nested too deep or larger than the limit."""
     if not metadata:
         return "{}"
+    if _is_deeper(metadata, METADATA_LEVELS_MAX):
+        raise Refused(
+            f"the metadata is nested more than {METADATA_LEVELS_MAX} levels deep", code="ERR_METADATA_INVALID"
+        )
     try:
         data = _ENCODER.encode(metadata)
     except (TypeError, ValueError, RecursionError) as error:
@@ -68,6 +74,17 @@ def encode_metadata(metadata: Mapping[str, object], *, bytes_max: int) -> str:
             f"the metadata has {len(data):,} bytes, the limit is {bytes_max:,}", code="ERR_METADATA_TOO_LARGE"
         )
     return data.decode()
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Whether more containers lie in each other than that."""
+    if isinstance(value, Mapping):
+        inner: Iterable[object] = value.values()
+    elif isinstance(value, list | tuple):
+        inner = value
+    else:
+        return False
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
 
 
 def encode_parsed(parsed: Parsed) -> bytes:

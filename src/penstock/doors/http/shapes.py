@@ -29,7 +29,7 @@ class Said(BaseModel):
 class Asked(BaseModel):
     """What we are told; a word nobody knows is refused, for it may be a misspelt one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=1_000_000)
+    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=1_000_000, allow_inf_nan=False)
 
 
 class FieldProblem(Said):

@@ -13,6 +13,7 @@ from penstock.doors.http.multipart import Part, parts_of
 from penstock.doors.http.quotas import check_room
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.workspaces import known
+from penstock.doors.http.shapes import Problem
 from penstock.intake.admission import Admitted, Order, admit_text, admit_uploads
 from penstock.intake.arrivals import Arrivals
 from penstock.model.accounts import Workspace
@@ -49,7 +50,13 @@ FORM = {
 }
 
 
-@router.post("", status_code=status.HTTP_202_ACCEPTED, openapi_extra=FORM, response_model=AcceptedPage)
+@router.post(
+    "",
+    status_code=status.HTTP_202_ACCEPTED,
+    openapi_extra=FORM,
+    response_model=AcceptedPage,
+    responses={415: {"description": "The body is no form.", "model": Problem}},
+)
 async def upload(request: Request, house: In, here: Here, repeatable: Repeatable) -> Response:
     """Take files in; each is kept before it is answered, and ingested soon after."""
     await check_room(house, here)  # before a byte is read
@@ -87,7 +94,9 @@ async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeata
     await check_room(house, here, size=len(asked.content.encode(errors="replace")))
     content = Content(content=asked.content, source_type="api", main_tag=upload_name(asked.name))
     order = await order_of(house, here, asked.collection, asked.metadata)
-    mark = fingerprint_of("text", here.id, asked.model_dump_json())
+    mark = fingerprint_of(
+        "text", here.id, asked.collection, asked.name, asked.content, json.dumps(asked.metadata)
+    )
 
     def work(tx: Transaction) -> AcceptedPage:
         return accepted([admit_text(tx, order, content, name=upload_name(asked.name))])
@@ -107,6 +116,7 @@ async def _kept(
 
 async def order_of(house: House, here: Workspace, collection: str, metadata: dict[str, object]) -> Order:
     """Into which collection of a workspace, with what said of each document."""
+    _check_sayable(metadata)
     return Order(
         tenant=here.tenant,
         collection=(await known(house, here, collection)).name,
@@ -134,3 +144,14 @@ def _object(text: str) -> dict[str, object]:
     if not isinstance(found, dict):
         raise Refused("metadata is a JSON object", code="ERR_METADATA_INVALID")
     return found
+
+
+def _check_sayable(metadata: dict[str, object]) -> None:
+    """Refused where it could not be told again: Python reads more as JSON than JSON is."""
+    try:
+        json.dumps(metadata, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        raise Refused(
+            "metadata has finite numbers, whole characters, and does not nest without end",
+            code="ERR_METADATA_INVALID",
+        ) from None
