@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
@@ -17,6 +17,7 @@ from starlette.responses import Response
 from penstock import __version__
 from penstock.doors.http.guards import Guard
 from penstock.doors.http.house import House
+from penstock.doors.http.problems import MEDIA as PROBLEM
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
 from penstock.doors.http.routes import conversations, documents, jobs, me, questions, taking, workspaces
 from penstock.doors.http.shapes import Problem
@@ -27,7 +28,7 @@ BODY_BYTES_MAX = 2 * 1024 * 1024
 STREAMED = ("/documents",)
 """Ends of paths whose bodies are files, bounded by their routes."""
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": words, "content": {"application/problem+json": {}}, "model": Problem}
+    status: {"description": words, "model": Problem}
     for status, words in {
         400: "The request cannot be read.",
         401: "There is no token, or none we accept.",
@@ -41,6 +42,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         429: "Too much at once; `Retry-After` says when to come again.",
         500: "Something failed on our side.",
         503: "Something we need is away; `Retry-After` says when to come again.",
+        507: "There is no room left on the disk.",
     }.items()
 }
 UNROUTED = {
@@ -56,6 +58,27 @@ answers like one that never was.
 """
 
 
+class _Described(FastAPI):
+    """An application that describes its problem documents as what they are sent as."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The description; the framework gives a refusal the media type of the answer it stands for."""
+        is_new = self.openapi_schema is None
+        described = super().openapi()
+        if is_new:
+            for told in _refusals(described):
+                told["content"] = {PROBLEM: next(iter(told["content"].values()))}
+        return described
+
+
+def _refusals(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for methods in described["paths"].values():
+        for route in methods.values():
+            for status, told in route["responses"].items():
+                if status >= "400":
+                    yield told
+
+
 def make_app(house: House, *others: APIRouter) -> FastAPI:
     """The application over an open house; `others` are routes outside `/api`, such as the live ones."""
     app = _routed(*others, middleware=_middleware(house))
@@ -69,7 +92,7 @@ def described() -> dict[str, Any]:
 
 
 def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAPI:
-    app = FastAPI(
+    app = _Described(
         title="Penstock",
         version=__version__,
         description=ABOUT,

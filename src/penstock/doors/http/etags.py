@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Any
 
 from fastapi import Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from penstock.doors.http.shapes import Problem
 from penstock.model.errors import Refused
+
+
+def _header(name: str, about: str) -> dict[str, Any]:
+    told = {"name": name, "in": "header", "required": False, "description": about}
+    return {"parameters": [{**told, "schema": {"type": "string"}}]}
+
+
+KNOWN = _header("If-None-Match", "The `ETag` of what the client has; 304 where that is still so.")
+UNCHANGED = _header("If-Match", "The `ETag` of what is meant; 412 where it is another by now.")
+"""How the description tells of them."""
+NOTHING_NEW: dict[int | str, dict[str, Any]] = {304: {"description": "The client has it."}}
+CHANGED: dict[int | str, dict[str, Any]] = {
+    412: {"description": "It was changed meanwhile.", "model": Problem}
+}
 
 
 def tag_of(said: BaseModel) -> str:

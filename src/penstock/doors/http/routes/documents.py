@@ -24,7 +24,15 @@ from penstock.doors.http.document_shapes import (
     ManyAsked,
     MoveAsked,
 )
-from penstock.doors.http.etags import check_unchanged, is_known, tagged
+from penstock.doors.http.etags import (
+    CHANGED,
+    KNOWN,
+    NOTHING_NEW,
+    UNCHANGED,
+    check_unchanged,
+    is_known,
+    tagged,
+)
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
 from penstock.doors.http.routes.taking import accepted, order_of
 from penstock.doors.http.routes.workspaces import known
@@ -50,6 +58,8 @@ from penstock.wiring.intake import try_again
 router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 PAGE_MAX = 200
 PIECE_BYTES = 256 * 1024
+ORIGINAL = "application/octet-stream"
+"""What originals are sent as, whatever they are: no browser shall show them as ours."""
 AT_ONCE = 1_000
 """Documents one bulk verb changes; asked again, it goes on."""
 DocumentName = Annotated[str, Path(min_length=1, max_length=ID_LENGTH_MAX)]
@@ -114,13 +124,15 @@ async def delete_many(house: In, here: Here, asked: ManyAsked) -> AcceptedPage:
     return await house.store.write(partial(_delete, house=house, here=here, documents=found))
 
 
-@router.get("/{document_id}", response_model=DocumentDetail)
+@router.get("/{document_id}", response_model=DocumentDetail, responses=NOTHING_NEW, openapi_extra=KNOWN)
 async def document(request: Request, house: In, here: Here, document_id: DocumentName) -> Response:
     """One document with its stages and versions."""
     return tagged(request, await _detail(house, here, await _known(house, here, document_id)))
 
 
-@router.delete("/{document_id}", status_code=status.HTTP_202_ACCEPTED)
+@router.delete(
+    "/{document_id}", status_code=status.HTTP_202_ACCEPTED, responses=CHANGED, openapi_extra=UNCHANGED
+)
 async def delete(request: Request, house: In, here: Here, document_id: DocumentName) -> AcceptedPage:
     """Delete it: out of every answer at once, purged soon after."""
     found = await _known(house, here, document_id)
@@ -128,7 +140,12 @@ async def delete(request: Request, house: In, here: Here, document_id: DocumentN
     return await house.store.write(partial(_delete, house=house, here=here, documents=[found]))
 
 
-@router.get("/{document_id}/content", response_class=Response)
+@router.get(
+    "/{document_id}/content",
+    response_class=Response,
+    responses={200: {"content": {ORIGINAL: {}}}, **NOTHING_NEW},
+    openapi_extra=KNOWN,
+)
 async def content(request: Request, house: In, here: Here, document_id: DocumentName) -> Response:
     """The original bytes, as they were sent."""
     found = await _known(house, here, document_id)
@@ -144,7 +161,7 @@ async def content(request: Request, house: In, here: Here, document_id: Document
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
         "Content-Security-Policy": "sandbox",
     }
-    return StreamingResponse(_read(file), headers=headers, media_type="application/octet-stream")
+    return StreamingResponse(_read(file), headers=headers, media_type=ORIGINAL)
 
 
 @router.get("/{document_id}/text", response_class=PlainTextResponse)
@@ -208,7 +225,9 @@ async def cancel(house: In, here: Here, document_id: DocumentName) -> CancelledS
     return CancelledSaid(cancelled=any(cancelled))
 
 
-@router.post("/{document_id}/move", status_code=status.HTTP_202_ACCEPTED)
+@router.post(
+    "/{document_id}/move", status_code=status.HTTP_202_ACCEPTED, responses=CHANGED, openapi_extra=UNCHANGED
+)
 async def move(
     request: Request, house: In, here: Here, document_id: DocumentName, asked: MoveAsked
 ) -> AcceptedSaid:

@@ -53,7 +53,9 @@ async def rename_workspace(asker: Asker, house: In, here: Here, asked: Workspace
     return _workspace(named)
 
 
-@router.delete("/{workspace_id}", tags=["workspaces"], status_code=status.HTTP_202_ACCEPTED)
+@router.delete(
+    "/{workspace_id}", tags=["workspaces"], status_code=status.HTTP_202_ACCEPTED, response_class=Response
+)
 async def remove_workspace(asker: Asker, house: In, here: Here) -> Response:
     """Remove it with everything in it: out of sight at once, purged soon after."""
     await house.store.write(lambda tx: tx.accounts.remove(asker.user, here.id))
@@ -67,7 +69,12 @@ async def collections(house: In, here: Here) -> CollectionPage:
     return CollectionPage(items=[await _collection(house, each) for each in there])
 
 
-@router.post("/{workspace_id}/collections", tags=["collections"], status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/{workspace_id}/collections",
+    tags=["collections"],
+    status_code=status.HTTP_201_CREATED,
+    responses={200: {"model": CollectionSaid, "description": "It was there already."}},
+)
 async def make_collection(
     house: In, here: Here, asked: CollectionAsked, response: Response
 ) -> CollectionSaid:
@@ -92,7 +99,10 @@ async def collection(house: In, here: Here, name: CollectionName) -> CollectionS
 
 
 @router.delete(
-    "/{workspace_id}/collections/{name}", tags=["collections"], status_code=status.HTTP_202_ACCEPTED
+    "/{workspace_id}/collections/{name}",
+    tags=["collections"],
+    status_code=status.HTTP_202_ACCEPTED,
+    response_class=Response,
 )
 async def remove_collection(house: In, here: Here, name: CollectionName) -> Response:
     """Remove it with all its documents: out of sight at once, purged soon after."""
