@@ -54,7 +54,8 @@ def documents(found: Sequence[DocumentFacts], now: float) -> Fitted:
 
 
 def _name(each: DocumentFacts) -> str:
-    return clean(each["name"] if each["source"] in ("content", "upload") else each["identity"])
+    is_known_by_name = each["source"] in ("content", "upload")
+    return clean(each["name"] if is_known_by_name else each.get("identity", each["name"]))
 
 
 def _count(number: int) -> Text:
