@@ -1,12 +1,15 @@
 """The stream of events for clients that only read: numbers to come again with, pings, and its ends."""
 
 import asyncio
+import contextlib
 import json
+import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite
@@ -132,3 +135,32 @@ async def test_a_server_that_ends_ends_its_streams(tmp_path: Path) -> None:
             assert await blocks.ended()
             assert await ending == 0
     assert "Traceback" not in server.log.read_text()
+
+
+@pytest.mark.crash_full
+async def test_a_stream_nobody_reads_is_cut_off(server: LiveServer, store: SqliteStore) -> None:
+    """Its place is free soon, and the connection itself gone after a minute."""
+    user = a_user()
+    large = DocumentStatusUpdated(workspace_id="w", document_id="d", status="x" * 50_000)
+    with socket.socket() as still:
+        still.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        still.connect(("127.0.0.1", server.port))
+        still.settimeout(PATIENCE)
+        head = f"Host: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {a_token(user)}\r\n"
+        still.sendall(f"GET /api/events HTTP/1.1\r\n{head}\r\n".encode())
+        assert still.recv(1)
+        for _ in range(200):
+            await store.write(lambda tx: tx.append_event(user, large))
+        await asyncio.sleep(75.0)
+        read = await asyncio.to_thread(_until_cut, still)
+    assert read < 200 * 50_000
+    connections = psutil.Process(server.process.pid).net_connections()
+    assert [each for each in connections if each.status == "ESTABLISHED"] == []
+
+
+def _until_cut(still: socket.socket) -> int:
+    read = 0
+    with contextlib.suppress(ConnectionResetError):
+        while data := still.recv(1 << 20):
+            read += len(data)
+    return read

@@ -28,15 +28,18 @@ log = logging.getLogger("penstock.http")
 HEAD_BYTES_MAX = 64 * 1024
 HEAD_SECONDS = 15.0
 """How long a connection may take to say what it wants."""
+STUCK_SECONDS = 60.0
+"""How long what is sent may wait for somebody who does not read."""
 IDLE_SECONDS = 15
 CONNECTIONS_MAX = 5_000
 GRACE_SECONDS = 10
 
 
 class PromptProtocol(H11Protocol):
-    """HTTP/1.1 that does not wait for ever for the head of a request."""
+    """HTTP/1.1 that does not wait for ever: not for the head of a request, not for a reader."""
 
     _patience: asyncio.TimerHandle | None = None
+    _stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection that says nothing is closed."""
@@ -52,7 +55,18 @@ class PromptProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing to wait for any more."""
         self._be_patient()
+        self._move_on()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """What is sent piles up; a connection where it stays so is cut, also one that is closed already."""
+        super().pause_writing()
+        self._stuck = self.loop.call_later(STUCK_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It is read after all."""
+        super().resume_writing()
+        self._move_on()
 
     def handle_events(self) -> None:
         """Once a request is there, its own bounds count."""
@@ -64,6 +78,11 @@ class PromptProtocol(H11Protocol):
         """From here on the connection is a WebSocket's, which lasts."""
         self._be_patient()
         super().handle_websocket_upgrade(event)
+
+    def _move_on(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
 
     def _is_between_requests(self) -> bool:
         return bool(getattr(self.cycle, "response_complete", True))  # there is none before the first
