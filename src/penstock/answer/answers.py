@@ -74,9 +74,7 @@ class Answers:
             for telling in _untold(_nothing(question, EMPTY)):
                 yield telling
             return
-        asked = self._asker.ask(
-            ground, question, only_quote=only_quote, said=said, top=top, nearest=nearest
-        )
+        asked = self._asker.ask(ground, question, only_quote=only_quote, said=said, top=top, nearest=nearest)
         async with aclosing(asked) as tellings:
             async for telling in tellings:
                 if isinstance(telling, Retrieved) and not telling.findings.hits:
