@@ -4,6 +4,7 @@ The requests are made from the API's own reference. A new route is asked by itse
 refused here until somebody says whether it names a thing.
 """
 
+import hashlib
 import itertools
 import json
 import re
@@ -281,6 +282,29 @@ def looked_at(town: Town) -> dict[str, str]:
         for each in town.operations
         if each.method == "GET" and str(each) != "GET /api/me"
     }
+
+
+def test_the_same_bytes_as_anothers_are_as_new_as_any(town: Town) -> None:
+    """Equal bytes are kept once, but who sends them is not told that somebody did so before."""
+    at = f"/workspaces/{town.stranger.ids['workspace']}/documents"
+    shelf = f"/workspaces/{town.owner.ids['workspace']}/documents/{town.owner.ids['document']}/content"
+    hers = town.owner.client.get(shelf).content
+    told = []
+    for data in (hers, hers.replace(CANARY.encode(), CANARY[::-1].encode())):
+        files = {"files": ("note.md", data)}
+        taken = town.stranger.client.post(
+            at, data={"collection": town.stranger.ids["collection"]}, files=files
+        )
+        assert taken.status_code == 202
+        document = taken.json()["items"][0]["document_id"]
+        town.stranger.ended(f"{at}/{document}")
+        seen = [taken, town.stranger.client.get(f"{at}/{document}")]
+        for each in seen:
+            each.headers.pop("etag", None)
+        told.append([blurred(each, [hashlib.sha256(data).hexdigest()]) for each in seen])
+        assert town.stranger.client.delete(f"{at}/{document}").status_code == 202
+    assert told[0] == told[1]
+    assert town.owner.client.get(shelf).content == hers
 
 
 @pytest.mark.parametrize("kind", PATHS)

@@ -50,7 +50,7 @@ class Tenant:
             )
             self.ids.setdefault("document", taken["items"][0]["document_id"])
             self.ids.setdefault("job", taken["items"][0]["job_id"])
-            self._ended(f"{at}/documents/{taken['items'][0]['document_id']}")
+            self.ended(f"{at}/documents/{taken['items'][0]['document_id']}")
         talk = self._said(
             self.client.post(
                 "/conversations", json={"workspace_id": made["id"], "title": self.word, "collections": [name]}
@@ -71,7 +71,8 @@ class Tenant:
         assert reply.status_code == status, reply.text
         return reply.json()
 
-    def _ended(self, path: str) -> None:
+    def ended(self, path: str) -> None:
+        """Wait until a document is ingested or in error."""
         deadline = time.monotonic() + PATIENCE
         while self._said(self.client.get(path), 200)["status"] not in ("ingested", "error"):
             assert time.monotonic() < deadline, path
