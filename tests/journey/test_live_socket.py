@@ -109,6 +109,7 @@ async def test_a_foreign_page_gets_no_upgrade(server: LiveServer) -> None:
         ('{"type": "auth", "token": "' + "x" * 9_000 + '"}', (4401, "ERR_TOKEN_INVALID")),
         (json.dumps({"type": "auth", "token": a_token(a_user())}), (4401, "ERR_TOKEN_INVALID")),
     ],
+    ids=["another message", "no JSON", "deep", "bytes", "long", "another user's token"],
 )
 async def test_a_message_we_do_not_read_closes(
     server: LiveServer, message: str | bytes, ending: tuple[int, str]
