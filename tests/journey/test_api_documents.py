@@ -255,6 +255,10 @@ def test_jobs_are_listed_and_run_again(client: httpx.Client) -> None:
     )
     again = client.post(f"{at}/{made['job_id']}/retry")
     assert (again.status_code, again.json()["replay_of"]) == (202, made["job_id"])
+    for status in ("queued", "running", "success", "failed"):
+        some = client.get(at, params={"status": status}).json()["items"]
+        assert {each["status"] for each in some} <= {status}
+        assert status != "success" or made["job_id"] in [each["id"] for each in some]
     problem(client.get(f"{at}/never"), 404, "ERR_JOB_UNKNOWN")
     assert json.loads(client.post(f"{at}/{made['job_id']}/cancel").text) == {"cancelled": False}
 

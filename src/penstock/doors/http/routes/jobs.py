@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, status
@@ -16,7 +19,13 @@ from penstock.ports.desk import Wanted
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/jobs", tags=["jobs"])
 PAGE_MAX = 200
-STATES = {"queued": State.READY, "running": State.LEASED, "success": State.DONE, "failed": State.FAILED}
+STATES: Mapping[str, tuple[State, ...]] = {
+    "queued": (State.READY, State.DELAYED),
+    "running": (State.LEASED,),
+    "success": (State.DONE,),
+    "failed": (State.FAILED,),
+}
+"""Which states a word of the API means."""
 JobName = Annotated[str, Path(min_length=1, max_length=200)]
 
 
@@ -32,13 +41,12 @@ async def jobs(
     limit: Annotated[int, Query(ge=1, le=PAGE_MAX)] = 50,
 ) -> JobPage:
     """Jobs, the newest first."""
-    wanted = Wanted(
-        state=None if state is None else STATES[state],
-        collection=collection,
-        before=None if after is None else JobId(after),
-        limit=limit,
-    )
-    there = await house.desk_of(here.tenant).jobs(wanted)
+    wanted = Wanted(collection=collection, before=None if after is None else JobId(after), limit=limit)
+    desk = house.desk_of(here.tenant)
+    pages = [await desk.jobs(replace(wanted, state=each)) for each in STATES.get(state or "", (None,))]
+    there = pages[0]
+    if len(pages) > 1:
+        there = sorted(chain(*pages), key=lambda each: (each.created_at, each.id), reverse=True)[:limit]
     return JobPage(
         items=[job_said(each) for each in there], next=there[-1].id if len(there) == limit else None
     )
