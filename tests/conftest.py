@@ -16,6 +16,7 @@ __all__ = ["redis", "redis_session"]
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+NAMED_MAX = 60
 SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 settings.register_profile(
@@ -35,3 +36,8 @@ settings.register_profile(
     suppress_health_check=SLOW_IS_FINE,
 )
 settings.load_profile("sweep" if os.environ.get("PENSTOCK_SWEEP") == "1" else "small")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Long values are named by their argument: what they hold may differ from one process to the next."""
+    return argname if isinstance(val, str | bytes) and len(val) > NAMED_MAX else None

@@ -245,6 +245,7 @@ def test_a_large_file_is_streamed(client: httpx.Client, tmp_path: Path) -> None:
 
 def test_jobs_are_listed_and_run_again(client: httpx.Client) -> None:
     """The newest first; an ended one again as a new one that names it."""
+    sent(client, ("before.txt", b"Once."))
     (made,) = sent(client, ("again.txt", b"Once more."))
     ended(client, made["document_id"])
     at = f"/workspaces/{LOCAL_WORKSPACE}/jobs"
