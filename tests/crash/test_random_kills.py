@@ -11,7 +11,6 @@ import pytest
 
 from penstock.model.jobs import NewJob
 from tests.crash.invariants import assert_all_is_well, assert_nothing_is_left
-from tests.support.doomed import Doom
 from tests.support.handlers_for_tests import script
 from tests.support.jobs import a_note
 from tests.support.processes import Plant, Row, Started
@@ -91,7 +90,7 @@ class Crew:
     def _another(self, place: int) -> Started:
         if place == 0:
             return self._plant.worker(count=2)
-        return self._plant.doomed(Doom())
+        return self._plant.lone_worker()
 
 
 def a_random_job(chance: random.Random) -> tuple[str, NewJob]:

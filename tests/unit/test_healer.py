@@ -81,8 +81,8 @@ async def test_a_store_out_of_reach_makes_it_watch_anew(
     """Silence while the store was away is nobody's fault."""
     await watch(healer, clock, 10)
     transcript.away = True
-    await watch(healer, clock, 1)
+    await watch(healer, clock, LOOK_SECONDS)
     transcript.away = False
-    await watch(healer, clock, 1)
+    await watch(healer, clock, LOOK_SECONDS)
 
     assert not transcript.judged[-1]

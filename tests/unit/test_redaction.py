@@ -139,7 +139,7 @@ def by_mistake(log: logging.Logger, secret: str) -> None:
 
 
 def by_library(log: logging.Logger, secret: str) -> None:
-    logging.getLogger("uvicorn.access").warning('%s - "%s %s" %d', "127.0.0.1", "GET", secret, 401)
+    logging.getLogger("websockets.server").warning('%s - "%s %s" %d', "127.0.0.1", "GET", secret, 401)
 
 
 def by_loop(log: logging.Logger, secret: str) -> None:

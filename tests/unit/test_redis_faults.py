@@ -246,7 +246,7 @@ async def test_a_replica_refuses_writes_until_it_is_promoted(tmp_path: Path) -> 
             with redis.bare() as bare:
                 bare.call("REPLICAOF", "127.0.0.1", 1)
                 with pytest.raises(Unavailable) as found:
-                    await client.call("SET", "x", 1, deadline=0.2)
+                    await client.call("SET", "x", 1, deadline=1.0)
                 assert found.value.code == "ERR_STORE_READ_ONLY"
 
                 waiting = asyncio.create_task(client.call("SET", "x", 1, deadline=10))
