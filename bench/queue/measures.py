@@ -182,7 +182,7 @@ def pickup(per_second: float, seconds: float) -> dict[str, float]:
 def contention(procs: int, seconds: float) -> dict[str, float]:
     """Milliseconds of a claim's 99.9th percentile among so many processes, and of a bare synced write."""
     with scratch() as folder:
-        ours.fill(folder, 60_000)
+        ours.fill(folder, 400_000)  # so many that none runs out before the time is over
         argv = python("bench.queue.contender", str(folder), str(seconds))
         outs = [subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) for _ in range(procs)]
         claims = [float(line) for out in outs for line in out.communicate()[0].split()]
