@@ -9,7 +9,7 @@ from pathlib import Path
 
 from penstock.engines.disk import DiskFinder
 from penstock.intake.admission import Admission, Admitted, Order
-from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, NewDocument
+from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, NewDocument, StageKind
 from penstock.model.errors import Refused
 from penstock.model.files import Selection
 from penstock.model.ids import documented_ids
@@ -111,6 +111,15 @@ async def delete_all(
         max_retries=settings.worker.max_retries,
     )
     return await Admission(store).removals(order, identities)
+
+
+async def last_job(store: Store, document: Document) -> Job | None:
+    """The job that last tried to ingest it, if it is still kept."""
+    stages = await store.catalogue.stages(document.id)
+    for stage in reversed([each for each in stages if each.kind is not StageKind.TASK]):
+        if (job := await store.desk.find(stage.job)) is not None:
+            return job
+    return None
 
 
 async def try_again(store: Store, document: Document, job: Job) -> JobId:

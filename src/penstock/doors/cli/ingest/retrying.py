@@ -14,9 +14,8 @@ from penstock.doors.cli.ingest.shapes import AgainFacts, RetriedDocuments
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import plural
-from penstock.model.catalogue import Document, DocumentState, StageKind
+from penstock.model.catalogue import Document, DocumentState
 from penstock.model.errors import Refused
-from penstock.model.jobs import Job
 from penstock.model.states import ENDED
 
 if TYPE_CHECKING:
@@ -75,30 +74,21 @@ async def _again(store: Store, document: Document, done: RetriedDocuments) -> No
         code="" if document.error is None else document.error.code,
         job_id=None,
     )
-    job = await _last_job(store, document)
+    from penstock.wiring.intake import last_job, try_again
+
+    job = await last_job(store, document)
     if job is None:
         done["skipped"].append(facts)
         return
     if job.state not in ENDED:
         return
     if not done["dry_run"]:
-        from penstock.wiring.intake import try_again
-
         try:
             facts["job_id"] = await try_again(store, document, job)
         except Refused:
             done["skipped"].append(facts)
             return
     done["documents"].append(facts)
-
-
-async def _last_job(store: Store, document: Document) -> Job | None:
-    """The job that last tried to ingest it, if it is still kept."""
-    stages = await store.catalogue.stages(document.id)
-    for stage in reversed([each for each in stages if each.kind is not StageKind.TASK]):
-        if (job := await store.desk.find(stage.job)) is not None:
-            return job
-    return None
 
 
 def _print(given: Given, done: RetriedDocuments) -> None:

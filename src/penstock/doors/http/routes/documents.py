@@ -46,14 +46,14 @@ from penstock.intake.admission import (
 )
 from penstock.model.accounts import Workspace
 from penstock.model.browsing import Sorting, Wish, place_of
-from penstock.model.catalogue import Document, DocumentId, DocumentState, StageKind, StageState
+from penstock.model.catalogue import Document, DocumentId, DocumentState, StageState
 from penstock.model.errors import Refused
 from penstock.model.files import BlobHash
 from penstock.model.jobs import PRIORITY_NAMES, JobId
 from penstock.model.states import ENDED
 from penstock.model.uploads import Uploaded, upload_name
 from penstock.ports.database import Transaction
-from penstock.wiring.intake import try_again
+from penstock.wiring.intake import last_job, try_again
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 PAGE_MAX = 200
@@ -275,12 +275,10 @@ def _delete(tx: Transaction, *, house: House, here: Workspace, documents: Sequen
 
 async def _again(house: House, document: Document) -> JobId | None:
     """The job that tries it again; None where the last one is not kept or has not ended."""
-    stages = await house.store.catalogue.stages(document.id)
-    for stage in reversed([each for each in stages if each.kind is not StageKind.TASK]):
-        job = await house.store.desk.find(stage.job)
-        if job is not None:
-            return await try_again(house.store, document, job) if job.state in ENDED else None
-    return None
+    job = await last_job(house.store, document)
+    if job is None or job.state not in ENDED:
+        return None
+    return await try_again(house.store, document, job)
 
 
 async def _known(house: House, here: Workspace, name: str) -> Document:
