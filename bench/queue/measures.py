@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -27,6 +26,10 @@ PEER_REPEATS = 1
 """Peers are slow: with the same backlog as ours one run of each takes longer than all of ours."""
 FAR = 4_000_000_000.0
 """A due time that never comes."""
+WARM_UP = 5
+"""Claims of a turn that are not counted."""
+CLAIM_TURNS = 9
+"""So often is each table claimed from, in turns with the others."""
 
 
 def submits(bulk: int, single: int) -> dict[str, float]:
@@ -124,7 +127,10 @@ def peer_rates(count: int) -> dict[str, dict[str, float]]:
 
 
 def claim_costs(large: int, small: int = 1000, batches: tuple[int, ...] = (1, 16)) -> dict[str, float]:
-    """Milliseconds a claim takes with few jobs waiting, with many, and with many delayed beside few."""
+    """Milliseconds a claim takes with few jobs waiting, with many, and with many delayed beside few.
+
+    What a turn claimed is put in again before the next, so that as many wait at each turn's start.
+    """
     found: dict[str, float] = {}
     with scratch() as folder:
         bases = {"few": folder / "few", "many": folder / "many", "delayed": folder / "delayed"}
@@ -132,36 +138,32 @@ def claim_costs(large: int, small: int = 1000, batches: tuple[int, ...] = (1, 16
         ours.fill(bases["many"], large)
         ours.fill(bases["delayed"], large, run_at=FAR, start=10_000_000)
         ours.fill(bases["delayed"], small)
+        fresh = 20_000_000
         for batch in batches:
             lots: dict[str, list[float]] = {name: [] for name in bases}
             rounds = min(small // batch // 2, 60)
-            for _ in range(REPEATS):
+            for _ in range(CLAIM_TURNS):
                 for name, base in bases.items():
-                    lots[name] += _claim_times(base, folder / "work", batch, rounds)
+                    os.sync()
+                    lots[name] += _claim_times(base, batch, rounds)
+                    ours.fill(base, (rounds + WARM_UP) * batch, start=fresh)
+                    fresh += 10_000
             for name, times in lots.items():
                 found[f"{name} batch {batch}"] = middle(times) * 1000
     return found
 
 
-def _claim_times(base: Path, work: Path, batch: int, rounds: int) -> list[float]:
-    shutil.copytree(base, work)
-    os.sync()  # the copy must not still be on its way to the disk while claims are timed
-
+def _claim_times(base: Path, batch: int, rounds: int) -> list[float]:
     async def claims(store: ours.SqliteStore) -> list[float]:
         times = []
-        for number in range(rounds + 5):
+        for _ in range(WARM_UP + rounds):
             begin = time.perf_counter()
             leases = await store.queue.claim(ours.WorkerId("bench"), batch, idle=False)
-            took = time.perf_counter() - begin
+            times.append(time.perf_counter() - begin)
             await store.queue.settle([(lease, ours.DONE) for lease in leases])
-            if number >= 5:
-                times.append(took)
-        return times
+        return times[WARM_UP:]
 
-    try:
-        return ours.with_store(work, claims)
-    finally:
-        shutil.rmtree(work)
+    return ours.with_store(base, claims)
 
 
 def pickup(per_second: float, seconds: float) -> dict[str, float]:
