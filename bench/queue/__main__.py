@@ -98,8 +98,8 @@ def page(found: dict[str, dict[str, float]], verdicts: list[Verdict], seconds: f
         "- Every contender drains the same backlog of 20,000 no-op jobs.",
         "- Raw: the same table with its indexes and triggers, the leanest statements, no queue around them.",
         *(f"- {peer}: {words}." for peer, words in peers.DURABILITY.items()),
-        f"- Pickup, four processes and idle are taken up to {host.TRIES} times, until the host takes less than "
-        f"{host.QUIET:.0%} of the processors' time away; the least disturbed counts.",
+        f"- Pickup, four processes and idle are taken up to {host.TRIES} times, until the host takes less "
+        f"than {host.QUIET:.0%} of the processors' time away; the least disturbed counts.",
         f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)}.",
         "",
         "## Targets",
