@@ -83,6 +83,7 @@ async def test_a_document_goes_its_way_and_tells_each_step(store: Store) -> None
         ("job.status_updated", "running"),
         ("document.status_updated", "parsed"),
         ("job.status_updated", "success"),
+        ("job.status_updated", "queued"),
         ("job.status_updated", "running"),
         ("document.status_updated", "ingested"),
         ("job.status_updated", "success"),

@@ -222,6 +222,7 @@ def test_an_upload_is_seen_on_its_way(program: Program, person: Person) -> None:
             ("parse", "queued", 0),
             ("parse", "running", 0),
             ("parse", "success", 0),
+            ("ingest", "queued", 0),
             ("ingest", "running", 0),
             ("ingest", "success", 0),
         ]
@@ -283,6 +284,7 @@ def test_a_worker_killed_while_it_parses_costs_one_retry(program: Program, perso
         ("parse", "queued", 1),
         ("parse", "running", 1),
         ("parse", "success", 1),
+        ("ingest", "queued", 0),
         ("ingest", "running", 0),
         ("ingest", "success", 0),
     ]

@@ -17,7 +17,8 @@ K8   A rename changes identity and name alone: version, chunks and vectors stay.
 K9   A stage follows its job: whatever ends, parks, retries or rescues the job, by whatever hand, the stage,
      the document's state and their events change in the same transaction.
 K10  Finishing a stage gives the job its retries back: they are counted per stage.
-K11  Every change of a document or stage is one event of the workspace's owner, none for a change undone.
+K11  Every change of a document or stage is one event of the workspace's owner, none for a change undone. A
+     parse or ingest is told to be queued before it is told to run.
 K12  A vector is kept once per model and text key; keeping it again changes nothing.
 K13  A generation answers from its swap on; before, only its builders see it. It swaps only when every
      document of the collection that is not hidden has its current version in it, but for those named that

@@ -41,7 +41,12 @@ class SqliteStages:
             return StageId(passed[0])
         if found is not None:
             self._leave(lease.job_id, found[0], for_task=kind is StageKind.TASK)
-        return self.open(number, lease.job_id, kind, StageState.RUNNING, lease.item_type, lease.op)
+        if kind is StageKind.TASK:
+            return self.open(number, lease.job_id, kind, StageState.RUNNING, lease.item_type, lease.op)
+        # Whoever watches a document sees each of its steps wait before it runs, if only for a moment.
+        stage = self.open(number, lease.job_id, kind, StageState.QUEUED, lease.item_type, lease.op)
+        self._db.execute(sql("stage_running"), {"id": stage, "now": iso(self._now)})
+        return stage
 
     def finish(self, lease: Lease, stage: StageId) -> None:
         """It worked; the job gets its retries back (K10)."""
