@@ -20,6 +20,10 @@ export PYTHONUTF8 := 1
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
+# A program compiles what it finds uncompiled at every start where it may not write beside the sources, and a
+# parser never may: it is done once, beforehand.
+COMPILE := $(BIN)/python -m compileall -q src
+
 # Stamps -------------------------------------------------------------------------------------
 # Each stamp says "this step was done for these inputs", so a second call has nothing to do.
 
@@ -41,6 +45,7 @@ endef
 	@echo "installing penstock into .venv"
 	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/run.txt -r requirements/build.txt
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@$(COMPILE)
 	@touch $@
 
 .venv/stamp-dev: .venv/stamp-install requirements/dev.txt
@@ -105,6 +110,7 @@ imports: dev ## check that imports point down
 	$(BIN)/lint-imports
 
 pytest: dev ## run the tests (ARGS=... adds arguments)
+	@$(COMPILE) tests/support
 	$(BIN)/pytest -n 3 --dist loadgroup $(ARGS)
 
 crash: dev ## the long crash campaign
