@@ -11,7 +11,6 @@ from penstock.settings.given import Given
 from penstock.settings.problems import ConfigurationError, Problem, Unfit, UnfitWithin
 from penstock.settings.rules import broken_rules, derive
 from penstock.settings.tree import Settings
-from penstock.settings.yaml_file import from_file
 
 
 def load(path: Path | None, environ: Mapping[str, str], flags: Mapping[str, object]) -> Settings:
@@ -21,6 +20,8 @@ def load(path: Path | None, environ: Mapping[str, str], flags: Mapping[str, obje
     """
     gathering = _Gathering()
     if path is not None:
+        from penstock.settings.yaml_file import from_file  # YAML is loaded for a file alone
+
         gathering.take(from_file(path, Settings))
     gathering.take(from_environment(environ, Settings))
     gathering.take(from_flags(flags, Settings))
