@@ -12,6 +12,10 @@ from tests.support.processes import Plant
 KILLED = -signal.SIGKILL
 FIRST = "# Cats\n\nCats sleep for sixteen hours a day.\n\n# Dogs\n\nDogs sleep for twelve.\n"
 SECOND = FIRST.replace("twelve", "eleven")
+LONG = FIRST + "".join(
+    f"\n# Cat {number}\n\n" + f"Cat {number} sleeps on a mat. " * 30 for number in range(20)
+)
+"""Embedded in more than one batch, of which the last is kept together with the flip."""
 
 
 def in_the_campaign(*edges: str) -> list[Any]:
@@ -34,7 +38,7 @@ def papers(plant: Plant) -> Papers:
 )
 def test_a_first_ingest_killed_at_an_edge(papers: Papers, edge: str, after: bool) -> None:
     """Whatever was kept is found again, and readers see one whole version."""
-    papers.submit(papers.write("cats.md", FIRST))
+    papers.submit(papers.write("cats.md", LONG if edge == "keep vectors" else FIRST))
 
     assert papers.doomed(Doom(edge=edge, after=after)).wait(60) == KILLED
     seen = papers.visible()

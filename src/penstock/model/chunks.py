@@ -31,11 +31,11 @@ class Piece:
 
     text: str
     token_ids: Sequence[int] = field(default=(), compare=False, repr=False)
+    key: bytes = field(init=False, compare=False, repr=False)
+    """What its vector is remembered by."""
 
-    @property
-    def key(self) -> bytes:
-        """What its vector is remembered by."""
-        return text_key(self.text)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", text_key(self.text))
 
 
 def text_key(text: str) -> bytes:

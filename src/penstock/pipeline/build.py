@@ -5,7 +5,7 @@ parser, every vector by model and text, every chunk by version and ordinal. An a
 walks the same road and finds most of it done; nothing of it is seen by readers before the last step.
 
     captured ──▶ begin ──▶ parse ──▶ split ──▶ embed what is new ──▶ chunks ──▶ publish
-                 (write)   (write)             (a write a batch)    (all in one write, if they are few)
+                 (write)   (write)             (a write a batch)    (in one write with the last batch)
 """
 
 from __future__ import annotations
@@ -50,6 +50,10 @@ PORTION = 256
 """Chunks that are looked up, embedded and written together: memory stays flat in the document's length."""
 
 
+Vectors = list[tuple[bytes, Vector]]
+"""Each with the key of its text."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
     """A document with the versions that are to be built of it."""
@@ -61,9 +65,10 @@ class Begun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """The last chunks of a version, written together with its flip, and how many there are in all."""
+    """What is left to write of a version together with its flip, and how many chunks there are in all."""
 
     version: VersionId
+    vectors: Vectors
     chunks: list[NewChunk]
     total: int
 
@@ -104,14 +109,17 @@ class Builder:
         stage = await self._shop.write(
             attempt.lease, lambda tx: _to_ingest(tx, attempt, begun, parsed, anew, options)
         )
-        rests = [
-            await self._index(attempt, parsed, generation, version) for generation, version in begun.targets
-        ]
+        rests: list[Rest] = []
+        for generation, version in begun.targets:
+            if rests:  # the next version's chunks are mostly the same
+                await self._keep(attempt, rests[-1].vectors)
+            rests.append(await self._index(attempt, parsed, generation, version))
         await self._project(attempt, parsed, rests)
         model = self._shop.embedding.model
 
         def publish(tx: Transaction) -> None:
             for rest in rests:
+                tx.kept.keep_vectors(model, rest.vectors)
                 tx.documents.add_chunks(rest.version, model, rest.chunks)
                 tx.documents.publish(rest.version, chunks=rest.total)
             tx.kept.note_file(begun.document.id, mark=options.mark, root=options.root)
@@ -121,6 +129,8 @@ class Builder:
             await self._shop.write(attempt.lease, publish)
         except Refused:
             await self._withdraw(rests)
+            with suppress(Fault):  # the refusal counts; what was embedded is worth keeping where it can be
+                await self._keep(attempt, [each for rest in rests for each in rest.vectors])
             raise
 
     async def _project(self, attempt: Attempt, parsed: Parsed, rests: list[Rest]) -> None:
@@ -131,7 +141,10 @@ class Builder:
         going_on = partial(attempt.progress, len(parsed.text), len(parsed.text))
         for rest in rests:
             await self._shop.write(
-                attempt.lease, partial(_add_chunks, version=rest.version, model=model, chunks=rest.chunks)
+                attempt.lease,
+                partial(
+                    _add_chunks, version=rest.version, model=model, vectors=rest.vectors, chunks=rest.chunks
+                ),
             )
             await self._shop.projection.put(rest.version, going_on)
 
@@ -183,7 +196,7 @@ class Builder:
     async def _index(
         self, attempt: Attempt, parsed: Parsed, generation: Generation, version: Version
     ) -> Rest:
-        """Write the chunks of the version, each with its vector, but for the last few."""
+        """Write the chunks of the version, each with its vector, but for the last few of both."""
         recipe = Recipe.from_json(generation.recipe_json)
         model = self._shop.embedding.model
         if recipe.model != model:
@@ -196,36 +209,47 @@ class Builder:
         total = 0
         while True:
             portion = await asyncio.to_thread(_some, pieces)
-            await self._embed(attempt, [piece for _, piece in portion])
+            vectors = await self._embed(attempt, [piece for _, piece in portion])
             chunks = [_new_chunk(parsed, chunk, piece) for chunk, piece in portion]
             total += len(portion)
             if len(portion) < PORTION:
-                return Rest(version=version.id, chunks=chunks, total=total)
+                return Rest(version=version.id, vectors=vectors, chunks=chunks, total=total)
             await self._shop.write(
-                attempt.lease, partial(_add_chunks, version=version.id, model=model, chunks=chunks)
+                attempt.lease,
+                partial(_add_chunks, version=version.id, model=model, vectors=vectors, chunks=chunks),
             )
             await attempt.progress(portion[-1][0].end, len(parsed.text))
 
-    async def _embed(self, attempt: Attempt, pieces: list[Piece]) -> None:
-        """See to it that every piece has its vector; each batch is kept as soon as it is there."""
-        if not pieces:
-            return
+    async def _embed(self, attempt: Attempt, pieces: list[Piece]) -> Vectors:
+        """See to it that every piece has its vector; each batch is kept as soon as it is there.
+
+        The last one is the caller's to keep: it has more to write at that moment, and one commit costs less.
+        """
         model = self._shop.embedding.model
         wanted = {piece.key: piece for piece in pieces}
-        known = await self._shop.catalogue.known_vectors(model, list(wanted))
-        missing = [piece for key, piece in wanted.items() if key not in known]
-        async with aclosing(self._shop.embedding.embed(missing)) as batches:
+        known = await self._shop.catalogue.known_vectors(model, list(wanted)) if wanted else set()
+        missing = [(key, piece) for key, piece in wanted.items() if key not in known]
+        left = len(missing)
+        async with aclosing(self._shop.embedding.embed([piece for _, piece in missing])) as batches:
             async for vectors in batches:
-                found = [(missing[at].key, vector) for at, vector in vectors]
-                await self._shop.write(attempt.lease, partial(_keep_vectors, model=model, vectors=found))
+                found = [(missing[at][0], vector) for at, vector in vectors]
+                left -= len(found)
+                if not left:
+                    return found
+                await self._keep(attempt, found)
+        return []
+
+    async def _keep(self, attempt: Attempt, vectors: Vectors) -> None:
+        if vectors:
+            model = self._shop.embedding.model
+            await self._shop.write(attempt.lease, lambda tx: tx.kept.keep_vectors(model, vectors))
 
 
-def _add_chunks(tx: Transaction, version: VersionId, model: str, chunks: list[NewChunk]) -> None:
-    tx.documents.add_chunks(version, model, chunks)
-
-
-def _keep_vectors(tx: Transaction, model: str, vectors: list[tuple[bytes, Vector]]) -> None:
+def _add_chunks(
+    tx: Transaction, version: VersionId, model: str, vectors: Vectors, chunks: list[NewChunk]
+) -> None:
     tx.kept.keep_vectors(model, vectors)
+    tx.documents.add_chunks(version, model, chunks)
 
 
 def parse_key(name: str, options: Options) -> str:

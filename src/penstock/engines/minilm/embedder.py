@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MODEL = "all-MiniLM-L6-v2/int8-1"
 """The model and how its weights are used; the number counts changes of the graph that change vectors."""
-BATCH = 8
+BATCH = 16
 START_TOKEN = 101
 END_TOKEN = 102
 

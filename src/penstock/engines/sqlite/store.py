@@ -104,9 +104,9 @@ class SqliteStore:
         """Run `work` in a transaction; its result after the commit."""
 
         def run(db: sqlite3.Connection) -> T:
-            before = db.total_changes
-            result = work(SqliteTransaction(db, self.clock.now(), self.rules, booked=self.booked))
-            if db.total_changes != before:
+            tx = SqliteTransaction(db, self.clock.now(), self.rules, booked=self.booked)
+            result = work(tx)
+            if tx.may_bring_work:
                 self.announce()
             return result
 

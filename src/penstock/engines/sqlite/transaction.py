@@ -33,9 +33,12 @@ class SqliteTransaction:
         self._now = now
         self._rules = rules
         self._booked = booked
+        self.may_bring_work = False
+        """Whether a verb was asked for that can make a job ready; those of a document's way cannot."""
 
     def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept jobs together with the caller's own changes."""
+        self.may_bring_work = True
         entries = submitting.entries_of(jobs, self._rules)
         self._db.execute("SAVEPOINT submit")  # the caller may catch a refusal and go on
         try:
@@ -49,6 +52,7 @@ class SqliteTransaction:
 
     def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
         """End attempts together with what they produced."""
+        self.may_bring_work = True
         return settling.settle(self._db, ends, self._now, self._rules)
 
     def guard(self, lease: Lease) -> None:
@@ -70,6 +74,7 @@ class SqliteTransaction:
     @property
     def accounts(self) -> SqliteAccounts:
         """Users and their workspaces."""
+        self.may_bring_work = True
         return SqliteAccounts(self._db, self._now, self._rules, booked=self._booked)
 
     @property
@@ -95,11 +100,13 @@ class SqliteTransaction:
     @property
     def debts(self) -> SqliteDebts:
         """What is owed."""
+        self.may_bring_work = True
         return SqliteDebts(self._db, self._now)
 
     @property
     def conversations(self) -> SqliteConversations:
         """Conversations and their messages."""
+        self.may_bring_work = True
         return SqliteConversations(self._db, self._now)
 
     @property
