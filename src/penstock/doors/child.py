@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import pickle
 import sys
-import threading
-import time
 
 from penstock.doors.logs import set_up_logging
+from penstock.doors.parent import listen_for_end, orders_of
 from penstock.doors.streams import finish
 from penstock.engines.system.cores import one_core_a_product
 from penstock.model.errors import Fault
@@ -26,10 +23,7 @@ SWITCH_SECONDS = 0.0005
 
 def main() -> None:
     """Read the orders, then serve."""
-    pipe = sys.stdin.buffer
-    orders = pickle.load(pipe)  # noqa: S301  # written by our own parent, over a pipe nobody else has
-    if not isinstance(orders, Orders):
-        raise TypeError("standard input holds no orders")
+    orders = orders_of(Orders)
     settings = orders.settings
     set_up_logging(settings.observability.log_level, strict=settings.profile != "production")
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -48,16 +42,7 @@ def main() -> None:
 
 async def _live(orders: Orders) -> None:
     parent_gone = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def listen() -> None:
-        while os.read(sys.stdin.fileno(), 1):
-            pass
-        loop.call_soon_threadsafe(parent_gone.set)
-        time.sleep(LAST_WORDS_SECONDS)
-        os._exit(1)  # the loop is stuck; rescuers have the rest
-
-    threading.Thread(target=listen, name="penstock-parent", daemon=True).start()
+    listen_for_end(parent_gone, last_words_seconds=LAST_WORDS_SECONDS)
     await serve(orders, parent_gone)
 
 
