@@ -18,6 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from bench.live.committing import EXAMPLE
+from penstock.doors.http.child import collect_seldom
 from penstock.doors.http.serving import config_of
 from penstock.doors.live.hub import Limits, open_hub
 from penstock.doors.live.routes import live_routes
@@ -99,6 +100,7 @@ async def serve_ours(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    collect_seldom()
     with contextlib.suppress(KeyboardInterrupt):
         if sys.argv[1] == "ours":
             asyncio.run(serve_ours(Path(sys.argv[2])))

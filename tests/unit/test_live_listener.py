@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.doors.live import listener as bounds
-from penstock.doors.live.frames import Frame, Passing, frame_of, passing_frame
+from penstock.doors.live.frames import TOGETHER_BYTES_MAX, Frame, Passing, Run, frame_of, passing_frame
 from penstock.doors.live.hub import open_hub
 from penstock.doors.live.listener import Ended, Ending, Listener
 from penstock.engines.sqlite import open_sqlite
@@ -124,6 +124,29 @@ async def test_a_frame_is_pushed_only_where_nothing_waits_before_it() -> None:
     assert [frame.seq for frame in await taking] == [3, 4]
     assert pushed == [event(2).wire, event(3).wire]
     assert listener.taken == 4
+
+
+async def test_a_run_of_events_is_written_together_where_nothing_waits() -> None:
+    """Once for a reader that sleeps and has all before it; one by one where it has some, or it is long."""
+    listener, pushed = a_listener(), []
+
+    def push(frame: bytes) -> bool:
+        pushed.append(frame)
+        return True
+
+    def run(first: int, last: int, text: str = "{}") -> Run:
+        return Run(first, last, [event(seq, text) for seq in range(first, last + 1)])
+
+    listener.push = push
+    taking = asyncio.create_task(listener.take())
+    await asyncio.sleep(0)
+    for each in (run(1, 3), run(2, 4), run(5, 6, json.dumps("x" * TOGETHER_BYTES_MAX))):
+        listener.put_run(each)
+
+    assert pushed[0] == b"".join(event(seq).wire for seq in (1, 2, 3))
+    assert pushed[1] == event(4).wire
+    assert len(pushed) == 4
+    assert (listener.seq, listener.taken, taking.cancel()) == (6, 6, True)
 
 
 async def test_a_long_frame_has_the_head_of_its_length() -> None:

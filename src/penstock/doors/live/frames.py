@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -15,6 +16,8 @@ from penstock.model.feed import JobProgress, Snapshot
 READY = "ready"
 RESYNC = "resync"
 TEXT = 0x81
+TOGETHER_BYTES_MAX = 64 * 1024
+"""Frames that are written together; what is more than that is written one by one, as there is room."""
 _json = msgspec.json.Encoder()
 
 Passing = JobProgress | MessageDelta
@@ -47,6 +50,27 @@ class Frame:
         if self._wire is None:
             payload = self.text.encode()
             self._wire = _head(len(payload)) + payload
+        return self._wire
+
+
+class Run:
+    """Numbered frames of one user that follow one another, for all connections that get all of them."""
+
+    __slots__ = ("_wire", "first", "frames", "last")
+
+    def __init__(self, first: int, last: int, frames: Sequence[Frame]) -> None:
+        self.first = first
+        self.last = last
+        self.frames = frames
+        self._wire: bytes | None = None
+
+    @property
+    def wire(self) -> bytes:
+        """All of them as WebSocket frames, written once; nothing where that is too much at a time."""
+        if self._wire is None:
+            frames = self.frames
+            joined = frames[0].wire if len(frames) == 1 else b"".join([each.wire for each in frames])
+            self._wire = joined if len(joined) <= TOGETHER_BYTES_MAX else b""
         return self._wire
 
 

@@ -23,6 +23,7 @@ from penstock.doors.live.frames import (
     Frame,
     Passing,
     Reason,
+    Run,
     frame_of,
     passing_frame,
     ready_frame,
@@ -42,7 +43,9 @@ RESTART = Ending(1012, "ERR_RESTARTING")
 PAGE_EVENTS = 200
 WAIT_SECONDS = 1.0
 BREATH_SECONDS = 0.002
-"""Between two looks at the log: commits that come quickly one after another are read together."""
+BREATH_SECONDS_MAX = 0.02
+"""Between two looks at the log, as long as the last one took: the more there is to send, the more is sent
+together, and the loop stays half free for others."""
 BREATH_MESSAGES = 200
 """After which others may use the loop."""
 UNDERWAY_SECONDS = 0.3
@@ -142,10 +145,12 @@ class Hub:
     async def _follow(self) -> None:
         if self._unread or await self._feed.changes(WAIT_SECONDS):
             self._news = self._unread = True
+            began = asyncio.get_running_loop().time()
             while await self._give_out():
                 pass
             self._unread = False
-            await asyncio.sleep(BREATH_SECONDS)
+            took = asyncio.get_running_loop().time() - began
+            await asyncio.sleep(min(max(BREATH_SECONDS, took), BREATH_SECONDS_MAX))
 
     async def _give_out(self) -> bool:
         """Read one page for each who has news; whether there may be more."""
@@ -171,11 +176,11 @@ class Hub:
                 if listener.live:
                     listener.fall_behind()
             return 0
-        self._positions[page.user] = page.events[-1].seq
-        for event in page.events:
-            frame = frame_of(event)
-            for listener in listeners:
-                listener.put(frame, event.seq)
+        first, last = page.events[0].seq, page.events[-1].seq
+        self._positions[page.user] = last
+        run = Run(first, last, [frame_of(event) for event in page.events])
+        for listener in listeners:
+            listener.put_run(run)
         return len(page.events) * len(listeners)
 
     async def _read_on(self, listener: Listener) -> list[Frame]:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from penstock.doors.live.frames import Frame, Passing, passing_frame
+from penstock.doors.live.frames import Frame, Passing, Run, passing_frame
 from penstock.model.conversations import MessageDelta
 from penstock.model.feed import JobProgress
 
@@ -152,6 +152,14 @@ class Listener:
             self._pending.append(frame)
         self._wake()
 
+    def put_run(self, run: Run) -> None:
+        """The next events; written together where whoever takes has nothing else to send."""
+        if self.live and self.seq == run.first - 1 and self._pushed(run):
+            self.seq = self.taken = run.last
+            return
+        for seq, frame in enumerate(run.frames, run.first):
+            self.put(frame, seq)
+
     def show(self, value: Passing, frame: Frame) -> None:
         """Something that passes, told if there is room."""
         if not self.live:
@@ -198,12 +206,12 @@ class Listener:
         self._passing.clear()
         self._characters = 0
 
-    def _pushed(self, frame: Frame) -> bool:
+    def _pushed(self, frame: Frame | Run) -> bool:
         """Whether it could be sent on the spot: whoever takes has sent all there was, and sleeps."""
         push, sleeper = self.push, self._sleeper
         if push is None or sleeper is None or self._pending or sleeper.done():
             return False
-        return push(frame.wire)
+        return bool(frame.wire) and push(frame.wire)
 
     async def _news(self) -> None:
         self._sleeper = asyncio.get_running_loop().create_future()
