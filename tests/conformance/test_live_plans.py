@@ -12,6 +12,7 @@ SCANNED = {
     "feed_bounds": (),
     "feed_documents": (),
     "feed_answers": ("messages_due",),
+    "feed_uploads": ("uploads_due",),
     "feed_progress": ("idx_unified_queue_worker",),
 }
 """Indexes read from end to end, because all they hold is unfinished."""

@@ -26,6 +26,7 @@ from penstock.ports.desk import Desk
 from penstock.ports.feed import Feed
 from penstock.ports.index import Index
 from penstock.ports.queue import Queue
+from penstock.ports.uploads import Reception
 from penstock.work.booked import BookedQueue
 from penstock.work.booked_desk import BookedDesk
 from tests.contract.redis_store import open_redis_store, spoil_redis
@@ -50,6 +51,8 @@ class Store(Database, Protocol):
 
     @property
     def transcript(self) -> Transcript: ...
+    @property
+    def reception(self) -> Reception: ...
     @property
     def register(self) -> Register: ...
     @property
@@ -88,6 +91,7 @@ class BookedStore:
         self.batches = book.batches
         self.catalogue = book.catalogue
         self.transcript = book.transcript
+        self.reception = book.reception
         self.register = book.register
         self.browser = book.browser
         self.index = book.index

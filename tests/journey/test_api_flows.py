@@ -71,9 +71,12 @@ class Person:
 
     def log(self) -> list[tuple[int, str]]:
         """The log of this person, as it stands in the database."""
+        return self.rows("SELECT seq, type FROM events WHERE user_id = ? ORDER BY seq", self.user)
+
+    def rows(self, statement: str, *values: object) -> list[Any]:
+        """What stands in the database."""
         with closing(sqlite3.connect(self.folder / "data" / "penstock.db", timeout=PATIENCE)) as db:
-            rows = db.execute("SELECT seq, type FROM events WHERE user_id = ? ORDER BY seq", (self.user,))
-            return rows.fetchall()
+            return db.execute(statement, values).fetchall()
 
 
 @pytest.fixture(scope="module")

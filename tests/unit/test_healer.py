@@ -34,7 +34,7 @@ def transcript() -> Watched:
 
 @pytest.fixture
 def healer(transcript: Watched, clock: FakeClock) -> Healer:
-    return Healer(transcript, clock)  # type: ignore[arg-type]  # the one verb it uses
+    return Healer(transcript, clock)
 
 
 async def watch(healer: Healer, clock: FakeClock, seconds: float) -> None:

@@ -186,6 +186,8 @@ def _admit_upload(tx: Transaction, order: Order, collection: Collection, sent: U
     tx.kept.hold(admitted.job, sent.blob)
     if sent.hold is not None:
         tx.kept.let_go(sent.hold)
+    if sent.upload is not None:
+        tx.uploads.complete(sent.upload, done=sent.size, document=admitted.document)
     return admitted
 
 

@@ -63,6 +63,7 @@ CODES: Mapping[str, str] = {
     "ERR_PLACE_INVALID": "A page is to begin where none of this order ended.",
     "ERR_NAME_PART_INVALID": "A part of a name to look for is too long.",
     "ERR_UPLOAD_NAME_INVALID": "An upload has no name that can be shown.",
+    "ERR_UPLOAD_BROKEN_OFF": "The upload broke off before all of it had come.",
     "ERR_FILE_UNREADABLE": "The file is there but may not be read.",
     "ERR_FILE_NOT_REGULAR": "The path names no ordinary file: a folder, a device, a link.",
     "ERR_FILE_EMPTY": "The file holds no bytes.",

@@ -86,6 +86,29 @@ class MessageStatusUpdated:
     error_message: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadCreated:
+    """A file begins to come."""
+
+    type: ClassVar[str] = "upload.created"
+    workspace_id: str
+    upload: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadStatusUpdated:
+    """It was taken in as a document, or will not be."""
+
+    type: ClassVar[str] = "upload.status_updated"
+    workspace_id: str
+    upload_id: str
+    status: str
+    done: int
+    document_id: str | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+
+
 Event = (
     DocumentCreated
     | DocumentStatusUpdated
@@ -93,6 +116,8 @@ Event = (
     | TaskStatusUpdated
     | MessageCreated
     | MessageStatusUpdated
+    | UploadCreated
+    | UploadStatusUpdated
 )
 
 EVENT_TYPES: tuple[str, ...] = tuple(kind.type for kind in get_args(Event))

@@ -51,6 +51,29 @@ class JobProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UploadProgress:
+    """How many bytes of an upload have come; `total` is None where its sender does not say."""
+
+    type: ClassVar[str] = "upload.progress"
+    upload_id: str
+    workspace_id: str
+    done: int
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenUpload:
+    """An upload that has not ended."""
+
+    id: str
+    workspace_id: str
+    name: str
+    status: str
+    done: int
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSoFar:
     """An answer that has not ended, with the words it has by now."""
 
@@ -67,6 +90,7 @@ class Underway:
 
     user: str
     progress: tuple[JobProgress, ...] = ()
+    uploads: tuple[UploadProgress, ...] = ()
     answers: tuple[AnswerSoFar, ...] = ()
 
 
@@ -89,3 +113,4 @@ class Snapshot:
     documents: tuple[OpenDocument, ...] = ()
     documents_left_out: bool = False
     answers: tuple[AnswerSoFar, ...] = ()
+    uploads: tuple[OpenUpload, ...] = ()

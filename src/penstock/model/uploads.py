@@ -13,10 +13,18 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NewType
 
 from penstock.model.catalogue import BlobId, HoldId
 from penstock.model.errors import Refused
 
+UploadId = NewType("UploadId", str)
+
+INTERRUPTED = "ERR_UPLOAD_BROKEN_OFF"
+HOLD_SECONDS = 6.0
+"""How long an upload is its receiver's without a word from him."""
+KEPT_SECONDS = 24 * 3600.0
+"""How long what became of an upload is kept."""
 PREFIX = "/upload:/sha256:"
 NAME_BYTES_MAX = 255
 """As long as a file's name may be on most disks."""
@@ -33,6 +41,8 @@ class Uploaded:
     metadata: Mapping[str, object] = field(default_factory=dict)
     hold: HoldId | None = None
     """What keeps the bytes until the upload is taken in."""
+    upload: UploadId | None = None
+    """What its owner watches while it is sent."""
 
 
 def upload_path(blob: BlobId) -> str:

@@ -19,6 +19,7 @@ from penstock.ports.accounts import Accounts
 from penstock.ports.catalogue import Debts, Documents, Kept, Shelves, Stages
 from penstock.ports.conversations import Conversations
 from penstock.ports.requests import Requests
+from penstock.ports.uploads import Uploads
 
 T = TypeVar("T")
 
@@ -84,6 +85,11 @@ class Transaction(Protocol):
     @property
     def requests(self) -> Requests:
         """Answers to requests that may be sent again."""
+        ...
+
+    @property
+    def uploads(self) -> Uploads:
+        """Files while they are sent."""
         ...
 
 

@@ -6,8 +6,8 @@ S2  `pages` tells those of the users who have later events than the numbers give
     in order and his last number, all as of one moment that is not before the call.
 S3  A page whose first event does not follow the number given tells that those between are forgotten.
 S4  `bounds` tells each user's last number and the oldest one kept; numbers are never given twice.
-S5  `snapshot` is one moment: its documents and answers are as they were right after its `seq`.
-S6  `underway` tells how far running stages are and what unfinished answers say so far.
+S5  `snapshot` is one moment: its documents, answers and uploads are as they were right after its `seq`.
+S6  `underway` tells how far running stages and uploads are and what unfinished answers say so far.
 S7  A user is told his own alone.
 """
 

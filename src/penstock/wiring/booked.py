@@ -55,6 +55,7 @@ class BookedStore:
         self.batches = book.batches
         self.catalogue = book.catalogue
         self.transcript = book.transcript
+        self.reception = book.reception
         self.register = book.register
         self.browser = book.browser
         self.index = book.index

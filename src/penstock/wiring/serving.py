@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +12,9 @@ from penstock.answer.answers import Answers
 from penstock.answer.chat import Chat
 from penstock.answer.texts import Texts
 from penstock.engines.disk.blobs import DiskBlobs
+from penstock.intake.arrivals import Counting
 from penstock.model.catalogue import WorkspaceId
+from penstock.model.errors import report_of
 from penstock.model.jobs import TenantId
 from penstock.ports.blobs import Blobs
 from penstock.ports.tokens import Tokens
@@ -20,7 +24,10 @@ from penstock.wiring.collections import declare_all
 from penstock.wiring.models import open_answerer
 from penstock.wiring.sign_in import open_tokens
 from penstock.wiring.store import Store, open_store
+from penstock.work.healer import Healer
 from penstock.work.tenant_desk import TenantDesk
+
+log = logging.getLogger("penstock.uploads")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +40,8 @@ class Open:
     chat: Chat
     answers: Callable[[WorkspaceId], Answers]
     texts: Texts
+    counting: Counting
+    """How far uploads are."""
 
     def desk_of(self, tenant: TenantId) -> TenantDesk:
         """Jobs as this tenant may see and change them."""
@@ -48,8 +57,39 @@ async def open_house(settings: Settings) -> AsyncIterator[Open]:
         open_answerer(settings) as answerer,
         open_every_answers(settings, store, answerer) as answers,
         keep_chat(store, answers, answerer) as chat,
+        keep_counting(store) as counting,
     ):
         await declare_all(store, settings)
         blobs = DiskBlobs(settings.data / "blobs")
         texts = Texts(store.catalogue, store.browser, blobs)
-        yield Open(store=store, tokens=tokens, blobs=blobs, chat=chat, answers=answers, texts=texts)
+        yield Open(
+            store=store,
+            tokens=tokens,
+            blobs=blobs,
+            chat=chat,
+            answers=answers,
+            texts=texts,
+            counting=counting,
+        )
+
+
+@asynccontextmanager
+async def keep_counting(store: Store) -> AsyncIterator[Counting]:
+    """What says how far uploads are, and ends those whose process is gone."""
+    counting = Counting(store.reception)
+    healer = Healer(store.reception, store.clock, what="upload")
+    rounds = [asyncio.create_task(each.run()) for each in (counting, healer)]
+    for each in rounds:
+        each.add_done_callback(_tell)
+    try:
+        yield counting
+    finally:
+        for each in rounds:
+            each.cancel()
+        await asyncio.gather(*rounds, return_exceptions=True)
+
+
+def _tell(ended: asyncio.Task[None]) -> None:
+    """A round that failed is a mistake of ours; without it uploads are taken for broken off."""
+    if not ended.cancelled() and (error := ended.exception()) is not None:
+        log.critical("nobody says how far uploads are: %s", report_of(error).message)

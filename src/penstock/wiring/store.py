@@ -26,6 +26,7 @@ from penstock.ports.manifest import Manifest
 from penstock.ports.queue import Queue
 from penstock.ports.telemetry import Meter
 from penstock.ports.tokens import Tickets
+from penstock.ports.uploads import Reception
 from penstock.settings import Settings
 from penstock.wiring.vectors import open_index
 
@@ -45,6 +46,8 @@ class Store(Database, Protocol):
     def catalogue(self) -> Catalogue: ...
     @property
     def transcript(self) -> Transcript: ...
+    @property
+    def reception(self) -> Reception: ...
     @property
     def register(self) -> Register: ...
     @property

@@ -1,4 +1,4 @@
-"""The healer: ends answers whose owners are gone, in every process, all the time.
+"""The healer: ends answers and uploads whose owners are gone, in every process, all the time.
 
 Whoever has been away itself (stopped, cut off, its clock turned) sees everybody's due times as past, and so
 do those who were away with it. They renew within half a second of being back. So it judges only after it has
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from typing import Protocol
 
 from penstock.model.errors import Fault
 from penstock.ports.clock import Clock
-from penstock.ports.conversations import Transcript
 from penstock.work.pace import jittered_around
 
 log = logging.getLogger("penstock.healer")
@@ -23,11 +24,21 @@ CLOCK_SLIP_SECONDS = 1.0
 PORTION = 100
 
 
+class Curable(Protocol):
+    """Holds what somebody must go on with."""
+
+    async def heal(self, *, limit: int = 100) -> Sequence[str]:
+        """End what nobody goes on with any more; which they were."""
+        ...
+
+
 class Healer:
     """One endless round."""
 
-    def __init__(self, transcript: Transcript, clock: Clock) -> None:
-        self._transcript = transcript
+    def __init__(self, ward: Curable, clock: Clock, *, what: str = "answer") -> None:
+        """`what` is one of those it heals, as the log calls it."""
+        self._ward = ward
+        self._what = what
         self._clock = clock
         self._since = self._seen = clock.steady()
         self._seen_now = clock.now()
@@ -46,12 +57,10 @@ class Healer:
             self._since = steady
         self._seen, self._seen_now = steady, now
         try:
-            healed = await self._transcript.heal(
-                limit=PORTION if steady - self._since >= WATCH_SECONDS else 0
-            )
+            healed = await self._ward.heal(limit=PORTION if steady - self._since >= WATCH_SECONDS else 0)
         except Fault as fault:
-            log.warning("cannot look for interrupted answers: %s", fault.message)
+            log.warning("cannot look for an interrupted %s: %s", self._what, fault.message)
             self._since = self._clock.steady()
             return
         for _ in healed:
-            log.warning("an answer was interrupted: whoever wrote it is gone")
+            log.warning("an %s was interrupted: whoever was at it is gone", self._what)

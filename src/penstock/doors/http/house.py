@@ -14,6 +14,7 @@ from penstock.answer.showing import Show
 from penstock.answer.texts import Texts
 from penstock.doors.entry import Entry, bearer_of
 from penstock.doors.http.rates import Rates
+from penstock.intake.arrivals import Counting
 from penstock.model.accounts import Workspace
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.errors import Refused
@@ -41,6 +42,7 @@ class House:
     texts: Texts
     desk_of: Callable[[TenantId], TenantDesk]
     rates: Rates
+    counting: Counting
     show: Callable[[Workspace], Show]
     """Where the words of an answer go while it is written."""
 

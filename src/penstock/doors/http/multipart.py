@@ -16,6 +16,8 @@ from penstock.model.errors import Refused
 HEAD_BYTES_MAX = 16 * 1024
 FIELD_BYTES_MAX = 256 * 1024
 PARTS_MAX = 200
+END_MARKS = 8
+"""Characters around the boundary at a form's end: a new line, two dashes, two more, another new line."""
 
 
 @dataclass(slots=True)
@@ -26,6 +28,7 @@ class _Head:
     name: bytes = b""
     value: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
+    left: int | None = None
 
 
 class Part:
@@ -37,6 +40,9 @@ class Part:
         self.name = _text(told.get_param("name", header="content-disposition"))
         self.filename = told.get_filename()
         self.pieces = pieces
+        self.left = head.left
+        """What its form had still to bring, but for the form's end, where it says how long it is: that is the
+        size of the last part, and more than that of any other."""
 
     async def text(self) -> str:
         """A short field's value."""
@@ -83,59 +89,89 @@ async def _events(request: Request) -> AsyncGenerator[_Head | bytes | None, None
     boundary = told.get_param("boundary")
     if told.get_content_type() != "multipart/form-data" or not isinstance(boundary, str):
         raise Refused("send files as multipart/form-data", code="ERR_MEDIA_TYPE")
-    happened: list[_Head | bytes | None] = []
-    head = _Head()
-    ended = False
+    reading = _Reading(boundary, _length(request))
+    try:
+        async for chunk in request.stream():
+            for event in reading.take(chunk):
+                yield event
+        reading.end()
+    except MultipartParseError:
+        raise _misshapen("the form cannot be read") from None
 
-    def begin() -> None:
-        nonlocal head
-        head = _Head()
 
-    def grow(data: bytes, start: int, end: int) -> bytes:
-        head.size += end - start
-        if head.size > HEAD_BYTES_MAX:
+class _Reading:
+    """A form on its way through the parser."""
+
+    def __init__(self, boundary: str, length: int | None) -> None:
+        """`length` is that of the whole form, where it says so."""
+        self._left = None if length is None else max(length - len(boundary) - END_MARKS, 0)
+        self._happened: list[_Head | bytes | None] = []
+        self._head = _Head()
+        self._ended = False
+        self._parser = MultipartParser(
+            boundary.encode("latin-1", errors="replace"),
+            {
+                "on_part_begin": self._begin,
+                "on_header_field": self._header_field,
+                "on_header_value": self._header_value,
+                "on_header_end": self._header_end,
+                "on_headers_finished": self._headers_finished,
+                "on_part_data": self._part_data,
+                "on_part_end": lambda: self._happened.append(None),
+                "on_end": self._finish,
+            },
+        )
+
+    def take(self, chunk: bytes) -> list[_Head | bytes | None]:
+        """What the next bytes of the form bring."""
+        self._happened = []
+        self._parser.write(chunk)
+        if self._left is not None:
+            self._left -= len(chunk)
+        return self._happened
+
+    def end(self) -> None:
+        """There are no more; Refused where there should be."""
+        self._parser.finalize()
+        if not self._ended:
+            raise _misshapen("the form ends too early")
+
+    def _begin(self) -> None:
+        self._head = _Head()
+
+    def _grow(self, data: bytes, start: int, end: int) -> bytes:
+        self._head.size += end - start
+        if self._head.size > HEAD_BYTES_MAX:
             raise _misshapen("the head of a part is too long")
         return data[start:end]
 
-    def header_field(data: bytes, start: int, end: int) -> None:
-        head.name += grow(data, start, end)
+    def _header_field(self, data: bytes, start: int, end: int) -> None:
+        self._head.name += self._grow(data, start, end)
 
-    def header_value(data: bytes, start: int, end: int) -> None:
-        head.value += grow(data, start, end)
+    def _header_value(self, data: bytes, start: int, end: int) -> None:
+        self._head.value += self._grow(data, start, end)
 
-    def header_end() -> None:
-        name = head.name.decode("latin-1").lower()
-        head.headers[name] = head.value.decode(errors="replace")
+    def _header_end(self) -> None:
+        head = self._head
+        head.headers[head.name.decode("latin-1").lower()] = head.value.decode(errors="replace")
         head.name = head.value = b""
 
-    def finish() -> None:
-        nonlocal ended
-        ended = True
+    def _headers_finished(self) -> None:
+        self._head.left = self._left
+        self._happened.append(self._head)
 
-    parser = MultipartParser(
-        boundary.encode("latin-1", errors="replace"),
-        {
-            "on_part_begin": begin,
-            "on_header_field": header_field,
-            "on_header_value": header_value,
-            "on_header_end": header_end,
-            "on_headers_finished": lambda: happened.append(head),
-            "on_part_data": lambda data, start, end: happened.append(data[start:end]),
-            "on_part_end": lambda: happened.append(None),
-            "on_end": finish,
-        },
-    )
-    try:
-        async for chunk in request.stream():
-            parser.write(chunk)
-            for event in happened:
-                yield event
-            happened.clear()
-        parser.finalize()
-    except MultipartParseError:
-        raise _misshapen("the form cannot be read") from None
-    if not ended:
-        raise _misshapen("the form ends too early")
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._left is not None and self._happened and self._happened[-1] is self._head:
+            self._head.left = max(self._left - start, 0)  # now it is known where the part begins
+        self._happened.append(data[start:end])
+
+    def _finish(self) -> None:
+        self._ended = True
+
+
+def _length(request: Request) -> int | None:
+    told = request.headers.get("content-length", "")
+    return int(told) if told.isascii() and told.isdigit() else None
 
 
 def _misshapen(why: str) -> Refused:

@@ -32,9 +32,13 @@ class Repeat:
         self._key = None if key is None else request_key(key)
 
     async def answered(
-        self, fingerprint: str, status: int, work: Callable[[Transaction], BaseModel]
+        self,
+        fingerprint: str,
+        status: int,
+        work: Callable[[Transaction], BaseModel],
+        otherwise: Callable[[Transaction], None] = lambda _: None,
     ) -> Response:
-        """Do the work in one transaction with its answer, unless that is there already."""
+        """Do the work in one transaction with its answer; `otherwise`, where that is there already."""
         user, key = self._user, self._key
 
         def once(tx: Transaction) -> Answered:
@@ -42,6 +46,7 @@ class Repeat:
                 return Answered(status=status, body=work(tx).model_dump_json().encode())
             earlier = tx.requests.earlier(user, key, fingerprint)
             if earlier is not None:
+                otherwise(tx)
                 return earlier
             answered = Answered(status=status, body=work(tx).model_dump_json().encode())
             tx.requests.keep(user, key, fingerprint, answered)

@@ -136,6 +136,7 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
             answers=opened.answers,
             texts=opened.texts,
             desk_of=opened.desk_of,
+            counting=opened.counting,
             rates=Rates(opened.store.clock, settings.http.requests_per_minute),
             show=lambda workspace: hub.shower(workspace.owner),
         )

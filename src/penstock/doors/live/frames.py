@@ -11,7 +11,7 @@ import msgspec
 
 from penstock.model.conversations import MessageDelta
 from penstock.model.events import LoggedEvent
-from penstock.model.feed import JobProgress, Snapshot
+from penstock.model.feed import JobProgress, Snapshot, UploadProgress
 
 READY = "ready"
 RESYNC = "resync"
@@ -20,7 +20,7 @@ TOGETHER_BYTES_MAX = 64 * 1024
 """Frames that are written together; what is more than that is written one by one, as there is room."""
 _json = msgspec.json.Encoder()
 
-Passing = JobProgress | MessageDelta
+Passing = JobProgress | UploadProgress | MessageDelta
 """What is told while it happens, without a number, and never again."""
 
 
@@ -100,6 +100,7 @@ def resync_frame(reason: Reason, snapshot: Snapshot) -> Frame:
         "documents": snapshot.documents,
         "documents_left_out": snapshot.documents_left_out,
         "answers": snapshot.answers,
+        "uploads": snapshot.uploads,
     }
     return Frame(_enveloped(RESYNC, payload), snapshot.seq)
 

@@ -29,7 +29,7 @@ from penstock.doors.live.frames import (
     ready_frame,
     resync_frame,
 )
-from penstock.doors.live.listener import Ending, Listener
+from penstock.doors.live.listener import Ending, Listener, subject_of
 from penstock.model.conversations import MessageDelta
 from penstock.model.errors import Exhausted, Fault, Unavailable
 from penstock.model.feed import AnswerSoFar, Page
@@ -229,9 +229,11 @@ class Hub:
         self._news = False
         told: dict[str, Passing] = {}
         for each in await self._feed.underway(list(self._positions)):
-            for progress in each.progress:
-                told[progress.job_id] = progress
-                if self._told.get(progress.job_id) != progress:
+            passing: tuple[Passing, ...] = (*each.progress, *each.uploads)
+            for progress in passing:
+                subject = subject_of(progress)
+                told[subject] = progress
+                if self._told.get(subject) != progress:
                     self._show(each.user, progress)
             for answer in each.answers:
                 self._say(each.user, answer)

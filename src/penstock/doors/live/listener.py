@@ -12,10 +12,11 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from penstock.doors.live.frames import Frame, Passing, Run, passing_frame
 from penstock.model.conversations import MessageDelta
-from penstock.model.feed import JobProgress
+from penstock.model.feed import JobProgress, UploadProgress
 
 FRAMES_MAX = 500
 CHARACTERS_MAX = 512 * 1024
@@ -164,7 +165,7 @@ class Listener:
         """Something that passes, told if there is room."""
         if not self.live:
             return
-        key = value.job_id if isinstance(value, JobProgress) else value.message_id
+        key = subject_of(value)
         known = self._passing.get(key)
         if known is not None:
             known.add(value, frame)
@@ -223,6 +224,18 @@ class Listener:
     def _wake(self) -> None:
         if self._sleeper is not None and not self._sleeper.done():
             self._sleeper.set_result(None)
+
+
+def subject_of(value: Passing) -> str:
+    """What it tells of: of two that wait, the later one takes the other's place, or is put to it."""
+    match value:
+        case JobProgress():
+            return value.job_id
+        case UploadProgress():
+            return value.upload_id
+        case MessageDelta():
+            return value.message_id
+    assert_never(value)
 
 
 def _fits(before: str, after: str) -> bool:

@@ -25,9 +25,11 @@ from penstock.model.feed import (
     Bounds,
     JobProgress,
     OpenDocument,
+    OpenUpload,
     Page,
     Snapshot,
     Underway,
+    UploadProgress,
 )
 
 LOOK_SECONDS = 0.01
@@ -114,6 +116,7 @@ class SqliteFeed:
                 documents=tuple(documents[:SNAPSHOT_DOCUMENTS_MAX]),
                 documents_left_out=len(documents) > SNAPSHOT_DOCUMENTS_MAX,
                 answers=tuple(_answer(row) for row in db.execute(sql("feed_answers"), users)),
+                uploads=tuple(_open_upload(row) for row in db.execute(sql("feed_uploads"), users)),
             )
 
         return await self._store.look(work)
@@ -124,16 +127,22 @@ class SqliteFeed:
 
         def work(db: sqlite3.Connection) -> list[Underway]:
             progress: dict[str, list[JobProgress]] = {}
+            uploads: dict[str, list[UploadProgress]] = {}
             answers: dict[str, list[AnswerSoFar]] = {}
             for row in db.execute(sql("feed_progress"), asked):
                 progress.setdefault(row[0], []).append(_progress(row))
+            for row in db.execute(sql("feed_uploads"), asked):
+                uploads.setdefault(row[0], []).append(_upload(row))
             for row in db.execute(sql("feed_answers"), asked):
                 answers.setdefault(row[0], []).append(_answer(row))
             return [
                 Underway(
-                    user=user, progress=tuple(progress.get(user, ())), answers=tuple(answers.get(user, ()))
+                    user=user,
+                    progress=tuple(progress.get(user, ())),
+                    uploads=tuple(uploads.get(user, ())),
+                    answers=tuple(answers.get(user, ())),
                 )
-                for user in progress.keys() | answers.keys()
+                for user in progress.keys() | uploads.keys() | answers.keys()
             ]
 
         return await self._store.look(work)
@@ -182,6 +191,14 @@ def _progress(row: tuple[str, str, str, str, str, int, int | None]) -> JobProgre
     return JobProgress(
         job_id=row[1], job_type=row[2], document_id=row[3], workspace_id=row[4], done=row[5], total=row[6]
     )
+
+
+def _upload(row: tuple[str, str, str, str, str, int, int | None]) -> UploadProgress:
+    return UploadProgress(upload_id=row[1], workspace_id=row[2], done=row[5], total=row[6])
+
+
+def _open_upload(row: tuple[str, str, str, str, str, int, int | None]) -> OpenUpload:
+    return OpenUpload(id=row[1], workspace_id=row[2], name=row[3], status=row[4], done=row[5], total=row[6])
 
 
 def _answer(row: tuple[str, str, str, str, str, str]) -> AnswerSoFar:

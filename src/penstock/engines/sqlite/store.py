@@ -32,6 +32,7 @@ from penstock.engines.sqlite.times import iso, seconds
 from penstock.engines.sqlite.transaction import SqliteTransaction
 from penstock.engines.sqlite.transcript import SqliteTranscript
 from penstock.engines.sqlite.turnstile import turnstiles
+from penstock.engines.sqlite.uploads import SqliteReception
 from penstock.engines.sqlite.writer import Writer
 from penstock.model.errors import Unavailable
 from penstock.model.events import LoggedEvent
@@ -99,6 +100,7 @@ class SqliteStore:
         self.auditor = SqliteAuditor(self)
         self.meter = SqliteMeter(self)
         self.tickets = SqliteTickets(self, ticket_seconds=ticket_seconds)
+        self.reception = SqliteReception(self)
 
     async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
         """Run `work` in a transaction; its result after the commit."""

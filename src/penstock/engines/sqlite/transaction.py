@@ -17,6 +17,7 @@ from penstock.engines.sqlite.shelves import SqliteShelves
 from penstock.engines.sqlite.stages import SqliteStages
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
+from penstock.engines.sqlite.uploads import SqliteUploads
 from penstock.model.errors import LeaseLost
 from penstock.model.events import Event
 from penstock.model.jobs import BatchId, Lease, NewJob, Receipt
@@ -113,3 +114,8 @@ class SqliteTransaction:
     def requests(self) -> SqliteRequests:
         """Answers to requests that may be sent again."""
         return SqliteRequests(self._db, self._now)
+
+    @property
+    def uploads(self) -> SqliteUploads:
+        """Files while they are sent."""
+        return SqliteUploads(self._db, self._now)

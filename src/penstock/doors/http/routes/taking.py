@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import APIRouter, HTTPException, Request, Response, status
 
 from penstock.doors.http.document_shapes import AcceptedPage, AcceptedSaid, TextAsked
 from penstock.doors.http.house import Here, House, In
@@ -17,12 +17,13 @@ from penstock.doors.http.shapes import Problem
 from penstock.intake.admission import Admitted, Order, admit_text, admit_uploads
 from penstock.intake.arrivals import Arrivals
 from penstock.model.accounts import Workspace
-from penstock.model.errors import Refused
+from penstock.model.codes import CODES
+from penstock.model.errors import ErrorReport, Fault, Refused, report_of
 from penstock.model.jobs import PRIORITY_NAMES
 from penstock.model.options import Options
 from penstock.model.payloads import Content
 from penstock.model.requests import fingerprint_of
-from penstock.model.uploads import Uploaded, upload_name
+from penstock.model.uploads import INTERRUPTED, Uploaded, upload_name
 from penstock.ports.database import Transaction
 from penstock.wiring.intake import file_bytes_max
 
@@ -60,7 +61,7 @@ FORM = {
 async def upload(request: Request, house: In, here: Here, repeatable: Repeatable) -> Response:
     """Take files in; each is kept before it is answered, and ingested soon after."""
     await check_room(house, here)  # before a byte is read
-    async with Arrivals(house.store, house.blobs) as arrivals:
+    async with Arrivals(house.store, house.blobs, here.id, house.counting, _why) as arrivals:
         collection: str | None = None
         metadata: dict[str, object] = {}
         sent: list[Uploaded] = []
@@ -85,7 +86,7 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
         def work(tx: Transaction) -> AcceptedPage:
             return accepted(admit_uploads(tx, order, sent))
 
-        return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
+        return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work, arrivals.let_go)
 
 
 @router.post("/text", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
@@ -111,7 +112,17 @@ async def _kept(
     limit = house.settings.limits.file_bytes
     if collection is not None:
         limit = file_bytes_max(house.settings, await known(house, here, collection))
-    return await arrivals.keep(part.pieces, name=part.filename or "", limit=limit)
+    return await arrivals.keep(part.pieces, name=part.filename or "", limit=limit, total=part.left)
+
+
+def _why(error: BaseException) -> ErrorReport:
+    """Why an upload broke off, as its owner is told: whoever sent it left, or was too slow."""
+    if isinstance(error, Fault):
+        return report_of(error)
+    code = INTERRUPTED
+    if isinstance(error, HTTPException) and error.status_code == status.HTTP_408_REQUEST_TIMEOUT:
+        code = "ERR_BODY_SLOW"
+    return ErrorReport(code=code, message=CODES[code])
 
 
 async def order_of(house: House, here: Workspace, collection: str, metadata: dict[str, object]) -> Order:
