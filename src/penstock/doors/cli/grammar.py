@@ -138,19 +138,25 @@ class NounAlone(click.UsageError):
 
 
 class Noun(_Spoken, click.Group):
-    """A group of commands; `members` names the modules of those that are loaded when they are asked for."""
+    """A group of commands.
+
+    `members` names those that are loaded when they are asked for, by module and name; `sentences` repeats
+    what they say of themselves, so that the help of the group need load none of them.
+    """
 
     def __init__(
         self,
         *args: Any,
         examples: Sequence[str] = (),
-        members: Mapping[str, str] | None = None,
+        members: Mapping[str, tuple[str, str]] | None = None,
+        sentences: Mapping[str, str] | None = None,
         **named: Any,
     ) -> None:
         super().__init__(*args, **named)
         self.no_args_is_help = False
         self.examples = examples
         self.members = members or {}
+        self.sentences = sentences or {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
@@ -161,9 +167,23 @@ class Noun(_Spoken, click.Group):
         return [*self.members, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in self.members:
-            return cast(click.Command, import_module(self.members[cmd_name]).command)
-        return self.commands.get(cmd_name)
+        if cmd_name not in self.members:
+            return self.commands.get(cmd_name)
+        module, name = self.members[cmd_name]
+        return cast(click.Command, getattr(import_module(module), name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if not self.sentences:
+            super().format_commands(ctx, formatter)
+            return
+        room = formatter.width - 6 - max(map(len, self.sentences))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [
+                    (name, click.Command(name, help=sentence).get_short_help_str(room))
+                    for name, sentence in self.sentences.items()
+                ]
+            )
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_commands(ctx, formatter)

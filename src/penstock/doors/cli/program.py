@@ -16,23 +16,42 @@ from penstock.doors.streams import finish, silence
 from penstock.engines.system.cores import one_core_a_product
 
 COMMANDS = {
-    "ingest": "penstock.doors.cli.ingest",
-    "collection": "penstock.doors.cli.collection",
-    "search": "penstock.doors.cli.search",
-    "ask": "penstock.doors.cli.ask",
-    "queue": "penstock.doors.cli.queue",
-    "dlq": "penstock.doors.cli.dlq",
-    "admin": "penstock.doors.cli.admin",
-    "worker": "penstock.doors.cli.worker",
-    "run": "penstock.doors.cli.run",
-    "serve": "penstock.doors.cli.serve",
-    "doctor": "penstock.doors.cli.doctor",
-    "fsck": "penstock.doors.cli.fsck",
-    "migrate": "penstock.doors.cli.migrate",
-    "config": "penstock.doors.cli.config",
-    "reference": "penstock.doors.cli.reference",
+    "ingest": ("penstock.doors.cli.ingest", "command"),
+    "collection": ("penstock.doors.cli.collection", "command"),
+    "search": ("penstock.doors.cli.search", "command"),
+    "ask": ("penstock.doors.cli.ask", "command"),
+    "queue": ("penstock.doors.cli.queue", "command"),
+    "dlq": ("penstock.doors.cli.dlq", "command"),
+    "admin": ("penstock.doors.cli.admin", "command"),
+    "worker": ("penstock.doors.cli.worker", "command"),
+    "run": ("penstock.doors.cli.run", "command"),
+    "serve": ("penstock.doors.cli.serve", "command"),
+    "doctor": ("penstock.doors.cli.doctor", "command"),
+    "fsck": ("penstock.doors.cli.fsck", "command"),
+    "migrate": ("penstock.doors.cli.migrate", "command"),
+    "config": ("penstock.doors.cli.config", "command"),
+    "reference": ("penstock.doors.cli.reference", "command"),
 }
-"""Every command and the module whose `command` it is; a module is loaded when its command is asked for."""
+"""Every command and where it is; a module is loaded when its command is asked for."""
+
+SENTENCES = {
+    "ingest": "Hand in documents and see how far they are.",
+    "collection": "Look at collections, make and delete them.",
+    "search": "Find the passages of your documents that speak of a question.",
+    "ask": "Answer a question from your documents, and say where the answer stands.",
+    "queue": "Look at the queue and take it in hand.",
+    "dlq": "Look at dead letters, replay or remove them.",
+    "admin": "Look into the lists and keys of a queue, empty or measure it.",
+    "worker": "Run jobs until told to stop.",
+    "run": "Run a role of the system until told to stop.",
+    "serve": "Answer requests until told to stop; jobs are run by `penstock worker`.",
+    "doctor": "Say what is wrong with this set-up and what to do.",
+    "fsck": "Prove that catalogue, vectors, words, bytes and queue agree.",
+    "migrate": "Bring in what other programs have queued.",
+    "config": "Look at the configuration.",
+    "reference": "Print a reference page as Markdown.",
+}
+"""What each says of itself; a test keeps the two equal."""
 
 EXAMPLES = (
     "penstock worker",
@@ -55,6 +74,7 @@ program = Noun(
     help="Documents in, answers out, nothing lost between.",
     examples=EXAMPLES,
     members=COMMANDS,
+    sentences=SENTENCES,
     params=[
         click.Option(
             ["--version"],

@@ -1,12 +1,6 @@
 """`penstock ingest`: documents in, and how far they are."""
 
 from penstock.doors.cli.grammar import Noun
-from penstock.doors.cli.ingest.deleting import delete
-from penstock.doors.cli.ingest.listing import list_documents
-from penstock.doors.cli.ingest.reindexing import reindex
-from penstock.doors.cli.ingest.retrying import retry
-from penstock.doors.cli.ingest.status import status
-from penstock.doors.cli.ingest.submitting import submit
 
 command = Noun(
     "ingest",
@@ -16,5 +10,12 @@ command = Noun(
         "penstock ingest list --state error",
         "penstock ingest status --job JOB --follow",
     ),
-    commands=[submit, status, list_documents, reindex, retry, delete],
+    members={
+        "submit": ("penstock.doors.cli.ingest.submitting", "submit"),
+        "status": ("penstock.doors.cli.ingest.status", "status"),
+        "list": ("penstock.doors.cli.ingest.listing", "list_documents"),
+        "reindex": ("penstock.doors.cli.ingest.reindexing", "reindex"),
+        "retry": ("penstock.doors.cli.ingest.retrying", "retry"),
+        "delete": ("penstock.doors.cli.ingest.deleting", "delete"),
+    },
 )
