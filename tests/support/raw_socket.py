@@ -24,6 +24,7 @@ class RawTab:
         self._raw = raw
         self._left = b""
         self.told: list[Message] = []
+        self.pings = 0
 
     def greet(self, host: str, path: str, token: str) -> None:
         """Ask for the upgrade, and be given it."""
@@ -52,7 +53,15 @@ class RawTab:
                 self.told.append(message)
                 return message
             assert first == 0x80 | PING, (first, data)
+            self.pings += 1
             self._raw.sendall(bytes([0x80 | PONG, 0x80 | len(data)]) + bytes(4) + data)
+
+    def ending(self) -> tuple[int, str]:
+        """How the other end closes, which must be the next it does."""
+        first, size = self._take(2)
+        assert first == 0x80 | CLOSE, first
+        data = self._take(size)
+        return int.from_bytes(data[:2], "big"), data[2:].decode()
 
     def until(self, wanted: Callable[[Message], bool]) -> Message:
         """The first message from here on that is wanted."""

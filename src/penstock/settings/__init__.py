@@ -7,6 +7,7 @@ from penstock.settings.collections import (
     SourceFolder,
 )
 from penstock.settings.descriptions import Description, describe
+from penstock.settings.live import Live
 from penstock.settings.loading import load
 from penstock.settings.masking import Secret
 from penstock.settings.problems import ConfigurationError, Problem
@@ -33,6 +34,7 @@ __all__ = [
     "DeclaredCollection",
     "Description",
     "Limits",
+    "Live",
     "Observability",
     "Problem",
     "Producer",

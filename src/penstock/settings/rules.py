@@ -110,6 +110,13 @@ def _traces_nowhere(settings: Settings) -> str | None:
     return "there is no endpoint" if tracing.enabled and tracing.endpoint is None else None
 
 
+def _crowding_user(settings: Settings) -> str | None:
+    live = settings.live
+    if live.connections_per_user <= live.connections_max:
+        return None
+    return f"{live.connections_per_user} against {live.connections_max}"
+
+
 def _unnamed_embedder(settings: Settings) -> str | None:
     return "no model is named" if settings.embedder.is_url and settings.embedding.model is None else None
 
@@ -288,6 +295,11 @@ RULES = (
         keys=("http.host", "profile", "auth.mode"),
         wrong=auth_rules.open_bind,
         must="must be a loopback address in the production profile while auth.mode is local",
+    ),
+    Rule(
+        keys=("live.connections_per_user", "live.connections_max"),
+        wrong=_crowding_user,
+        must="must be at most live.connections_max",
     ),
     *_against_section("redis.addr", "host", "port"),
     *_against_section("redis.username", "username"),

@@ -21,6 +21,7 @@ from penstock.settings.collections import FILE_BYTES_MAX, Collections, DeclaredC
 from penstock.settings.compound import ListOf
 from penstock.settings.fetching import Fetching
 from penstock.settings.fields import documented, section, setting, shown
+from penstock.settings.live import Live
 from penstock.settings.masking import Secret
 from penstock.settings.models import Answering, Embedding, Qdrant
 from penstock.settings.numbers import Duration, Share, Size, Switch, Whole
@@ -226,6 +227,7 @@ class Settings:
     qdrant: Qdrant = section(Qdrant)
     auth: Auth = section(Auth)
     http: Http = section(Http)
+    live: Live = section(Live)
     collections: Mapping[str, DeclaredCollection] = setting(
         Collections(), {}, "Collections that are there from the start, each as its own page describes."
     )

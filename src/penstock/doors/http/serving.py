@@ -16,11 +16,12 @@ from penstock.doors.entry import Entry
 from penstock.doors.http.app import make_app
 from penstock.doors.http.house import House
 from penstock.doors.http.rates import Rates
-from penstock.doors.live.hub import open_hub
+from penstock.doors.live.hub import Limits, open_hub
+from penstock.doors.live.listener import Room
 from penstock.doors.live.protocol import LiveProtocol
 from penstock.doors.live.routes import live_routes
 from penstock.doors.live.socket import MESSAGE_BYTES_MAX
-from penstock.settings import Settings
+from penstock.settings import Live, Settings
 from penstock.wiring.serving import open_house
 from penstock.wiring.sign_in import threshold_of
 
@@ -31,7 +32,8 @@ HEAD_SECONDS = 15.0
 STUCK_SECONDS = 60.0
 """How long what is sent may wait for somebody who does not read."""
 IDLE_SECONDS = 15
-CONNECTIONS_MAX = 5_000
+CONNECTIONS_SPARE = 1_000
+"""Connections for requests, beside those that listen for events."""
 GRACE_SECONDS = 10
 
 
@@ -124,7 +126,10 @@ class _Server(uvicorn.Server):
 async def serve(settings: Settings, listening: socket.socket, ready: Callable[[int], None]) -> None:
     """Answer requests on a bound socket until cancelled; `ready` hears the port once they are answered."""
     port = listening.getsockname()[1]
-    async with open_house(settings) as opened, open_hub(opened.store.feed, opened.store.clock) as hub:
+    async with (
+        open_house(settings) as opened,
+        open_hub(opened.store.feed, opened.store.clock, limits_of(settings.live)) as hub,
+    ):
         entry = Entry(opened.store, opened.tokens, opened.store.tickets, threshold_of(settings))
         entry.port = port
         house = House(
@@ -141,7 +146,7 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
             show=lambda workspace: hub.shower(workspace.owner),
         )
         live = live_routes(hub, entry, house.rates.spend)
-        server = _Server(config_of(make_app(house, live)), lambda: ready(port))
+        server = _Server(config_of(make_app(house, live), settings.live), lambda: ready(port))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         try:
             await asyncio.shield(serving)
@@ -151,15 +156,27 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
             await serving
 
 
-def config_of(app: object) -> uvicorn.Config:
+def limits_of(live: Live) -> Limits:
+    """What the hub holds, as the settings say."""
+    return Limits(
+        per_user=live.connections_per_user,
+        in_all=live.connections_max,
+        replay=live.replay_max,
+        slow_seconds=live.slow_after,
+        room=Room(frames=live.queue_messages, characters=live.queue_bytes),
+    )
+
+
+def config_of(app: object, live: Live | None = None) -> uvicorn.Config:
     """How the server runs: bounded, quiet, and with WebSockets that do not compress."""
+    live = live or Live()
     return uvicorn.Config(
         app,  # type: ignore[arg-type]  # an ASGI application
         http=PromptProtocol,
         ws=LiveProtocol,
         ws_per_message_deflate=False,
-        ws_ping_interval=20.0,
-        ws_ping_timeout=20.0,
+        ws_ping_interval=live.ping_interval,
+        ws_ping_timeout=live.ping_timeout,
         ws_max_size=MESSAGE_BYTES_MAX,
         lifespan="off",
         log_config=None,
@@ -167,7 +184,7 @@ def config_of(app: object) -> uvicorn.Config:
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        limit_concurrency=CONNECTIONS_MAX,
+        limit_concurrency=live.connections_max + CONNECTIONS_SPARE,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
         h11_max_incomplete_event_size=HEAD_BYTES_MAX,

@@ -29,7 +29,7 @@ from penstock.doors.live.frames import (
     ready_frame,
     resync_frame,
 )
-from penstock.doors.live.listener import Ending, Listener, subject_of
+from penstock.doors.live.listener import ROOM, Ending, Listener, Room, subject_of
 from penstock.model.conversations import MessageDelta
 from penstock.model.errors import Exhausted, Fault, Unavailable
 from penstock.model.feed import AnswerSoFar, Page
@@ -65,6 +65,7 @@ class Limits:
     """Missed events that are still told one by one."""
     slow_seconds: float = 10.0
     """How long the other end may take for what it was sent before it is closed."""
+    room: Room = ROOM
 
 
 class Hub:
@@ -102,7 +103,7 @@ class Hub:
         beside = len(self._listeners.get(user, ()))
         if self._count >= self._limits.in_all or beside >= self._limits.per_user:
             raise Exhausted("too many connections are open", code="ERR_CONNECTIONS")
-        listener = Listener(user, since, expires_at, self._read_on)
+        listener = Listener(user, since, expires_at, self._read_on, self._limits.room)
         self._listeners.setdefault(user, []).append(listener)
         self._count += 1
         self._somebody.set()

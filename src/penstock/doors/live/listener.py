@@ -24,6 +24,17 @@ PASSING_MAX = 50
 PASSING_CHARACTERS_MAX = 64 * 1024
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What may wait for one connection."""
+
+    frames: int = FRAMES_MAX
+    characters: int = CHARACTERS_MAX
+
+
+ROOM = Room()
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """Why a connection is closed: a code of the protocol and one of ours."""
@@ -72,6 +83,7 @@ class Listener:
         "_passing",
         "_pending",
         "_read_on",
+        "_room",
         "_sleeper",
         "busy_since",
         "expires_at",
@@ -91,6 +103,7 @@ class Listener:
         since: int | None,
         expires_at: float | None,
         read_on: Callable[[Listener], Awaitable[list[Frame]]],
+        room: Room = ROOM,
     ) -> None:
         """`read_on` gives what comes next in the log while the listener is not live."""
         self.user = user
@@ -112,6 +125,7 @@ class Listener:
         self.push: Callable[[bytes], bool] | None = None
         """Writes a frame at once, where nothing waits before it; used only while whoever takes is asleep."""
         self._read_on = read_on
+        self._room = room
         self._pending: deque[Frame | _Waiting] = deque()
         self._passing: dict[str, _Waiting] = {}
         self._characters = 0
@@ -145,11 +159,12 @@ class Listener:
         if self._pushed(frame):
             self.seq = self.taken = seq
             return
-        if len(self._pending) >= FRAMES_MAX or self._characters + len(frame.text) > CHARACTERS_MAX:
+        room, characters = self._room, self._characters + len(frame.text)
+        if len(self._pending) >= room.frames or characters > room.characters:
             self.fall_behind()
         else:
             self.seq = seq
-            self._characters += len(frame.text)
+            self._characters = characters
             self._pending.append(frame)
         self._wake()
 
@@ -169,7 +184,7 @@ class Listener:
         known = self._passing.get(key)
         if known is not None:
             known.add(value, frame)
-        elif len(self._passing) < PASSING_MAX and len(self._pending) < FRAMES_MAX:
+        elif len(self._passing) < PASSING_MAX and len(self._pending) < self._room.frames:
             self._passing[key] = waiting = _Waiting(value, frame)
             self._pending.append(waiting)
             self._wake()

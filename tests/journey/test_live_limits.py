@@ -1,0 +1,58 @@
+"""The limits of live connections, as the settings of the running program say."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.command_line import Program
+from tests.support.live import a_token, a_user
+from tests.support.raw_socket import raw_tab
+from tests.support.served import Served, serving
+from tests.support.tenants import SIGNED_IN
+
+pytestmark = pytest.mark.xdist_group("live_uploads")
+LIMITS = {
+    "PENSTOCK_LIVE_CONNECTIONS_PER_USER": "2",
+    "PENSTOCK_LIVE_CONNECTIONS_MAX": "3",
+    "PENSTOCK_LIVE_REPLAY_MAX": "5",
+    "PENSTOCK_LIVE_PING_INTERVAL": "1s",
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(Program(tmp_path_factory.mktemp("limits")), "serve", env={**SIGNED_IN, **LIMITS}) as served:
+        yield served
+
+
+def test_connections_of_a_user_and_of_a_process_are_limited(served: Served) -> None:
+    """The third of one user, and the fourth of all; whoever is in stays in."""
+    ann, bo = a_token(a_user()), a_token(a_user())
+    with raw_tab(served.port, ann) as one, raw_tab(served.port, ann) as two, raw_tab(served.port, bo) as his:
+        for tab in (one, two, his):
+            assert tab.hear()["type"] == "ready"
+        for token in (ann, bo):
+            with raw_tab(served.port, token) as further:
+                assert further.ending() == (4429, "ERR_CONNECTIONS")
+
+
+def test_whoever_missed_more_than_is_replayed_is_told_to_resync(served: Served) -> None:
+    """Six events are one more than five; the ping meanwhile comes as often as it should."""
+    token = a_token(a_user())
+    with served.client(token) as client:
+        for number in range(3):
+            made = client.post("/conversations", json={"title": f"t{number}"}).json()
+            posted = client.post(f"/conversations/{made['id']}/messages", json={"content": "Who?"})
+            assert posted.status_code == 200
+    with raw_tab(served.port, token, since=0) as tab:
+        assert tab.hear()["payload"]["reason"] == "too_many"
+        last = tab.told[0]["payload"]["seq"]
+        assert tab.hear() == {"type": "ready", "payload": {"seq": last}}
+    with raw_tab(served.port, token, since=last - 5) as tab:
+        assert [tab.hear()["seq"] for _ in range(5)] == list(range(last - 4, last + 1))
+        tab.hear()
+        with served.client(token) as client:
+            while not tab.pings:  # each turn is an event, so the tab never waits without end
+                made = client.post("/conversations", json={"title": "more"}).json()
+                client.post(f"/conversations/{made['id']}/messages", json={"content": "Who?"})
+                tab.hear()
