@@ -1,9 +1,12 @@
-"""The limits of live connections, as the settings of the running program say."""
+"""The limits of connections and of slow uploads, as the settings of the running program say."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.journey.test_api_flows import Person
+from tests.journey.test_live_uploads import sending
 from tests.support.command_line import Program
 from tests.support.live import a_token, a_user
 from tests.support.raw_socket import raw_tab
@@ -11,17 +14,25 @@ from tests.support.served import Served, serving
 from tests.support.tenants import SIGNED_IN
 
 pytestmark = pytest.mark.xdist_group("live_uploads")
+SLACK_SECONDS = 5.0
 LIMITS = {
     "PENSTOCK_LIVE_CONNECTIONS_PER_USER": "2",
     "PENSTOCK_LIVE_CONNECTIONS_MAX": "3",
     "PENSTOCK_LIVE_REPLAY_MAX": "5",
     "PENSTOCK_LIVE_PING_INTERVAL": "1s",
+    "PENSTOCK_HTTP_UPLOAD_PATIENCE": "1500ms",
+    "PENSTOCK_HTTP_UPLOAD_RATE_MIN": "1KiB",
 }
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(Program(tmp_path_factory.mktemp("limits")), "serve", env={**SIGNED_IN, **LIMITS}) as served:
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return Program(tmp_path_factory.mktemp("limits"))
+
+
+@pytest.fixture(scope="module")
+def served(program: Program) -> Iterator[Served]:
+    with serving(program, "serve", env={**SIGNED_IN, **LIMITS}) as served:
         yield served
 
 
@@ -56,3 +67,27 @@ def test_whoever_missed_more_than_is_replayed_is_told_to_resync(served: Served) 
                 made = client.post("/conversations", json={"title": "more"}).json()
                 client.post(f"/conversations/{made['id']}/messages", json={"content": "Who?"})
                 tab.hear()
+
+
+def test_an_upload_that_drips_is_cut_and_one_that_pauses_is_not(program: Program, served: Served) -> None:
+    """A byte now and then does not keep it open: 408, failed for whoever watches, and nothing is left."""
+    person = Person(served, program.folder)
+    with person.tab() as tab, sending(person, "drips.txt") as slow, sending(person, "rests.txt") as fair:
+        began = time.monotonic()
+        for turn in range(40):
+            slow.drip()
+            if turn % 10 == 0:
+                fair.send()
+            if slow.is_answered(0.1):
+                break
+        took = time.monotonic() - began
+        assert 1.0 < took < 1.5 + SLACK_SECONDS
+        said = slow.answer(408)
+        assert said["code"] == "ERR_BODY_SLOW"
+        failed = tab.until(lambda told: told["type"] == "upload.status_updated")["payload"]
+        assert (failed["status"], failed["error_code"]) == ("failed", "ERR_BODY_SLOW")
+        for _ in range(4 - 1 - turn // 10):
+            fair.send()
+        assert fair.finish()["name"] == "rests.txt"
+    assert list((program.data / "blobs" / "unfinished").iterdir()) == []
+    assert len(person.ask("GET", f"{person.at}/documents")["items"]) == 1

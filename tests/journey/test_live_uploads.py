@@ -1,7 +1,9 @@
 """Uploads as every tab of their owner sees them: raw bodies sent piece by piece, raw frames read beside."""
 
+import contextlib
 import hashlib
 import json
+import select
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -57,6 +59,15 @@ class Sending:
 
     def send(self, pieces: int = 1) -> None:
         self._raw.sendall(PIECE * pieces)
+
+    def drip(self) -> None:
+        """One byte, unless the other end has had enough."""
+        with contextlib.suppress(OSError):
+            self._raw.sendall(b".")
+
+    def is_answered(self, seconds: float) -> bool:
+        """Whether there is something to read, within a time."""
+        return bool(select.select([self._raw], [], [], seconds)[0])
 
     def finish(self) -> dict[str, object]:
         """The end of the form; what was accepted."""

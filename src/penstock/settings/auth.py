@@ -144,6 +144,14 @@ class Http:
     quota_bytes: int | None = setting(
         Size(1 << 60), None, "Bytes of documents one workspace may be given by the API; none is no limit."
     )
+    upload_patience: float = setting(
+        Duration(least=1),
+        "30s",
+        "How long files are waited for in all while less than upload_rate_min comes; then 408 is answered.",
+    )
+    upload_rate_min: int = setting(
+        Size(1 << 30), "1KiB", "Bytes of files that give back a second of that patience."
+    )
     requests_per_minute: int = setting(
         Whole(0, 1_000_000), 1200, "Requests one user may make in a minute, of each process; 0 is no limit."
     )

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from penstock import __version__
-from penstock.doors.http.guards import Guard
+from penstock.doors.http.guards import Guard, Patience
 from penstock.doors.http.house import House
 from penstock.doors.http.problems import MEDIA as PROBLEM
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
@@ -118,7 +118,9 @@ def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAP
 
 
 def _middleware(house: House) -> list[Middleware]:
-    layers = [Middleware(Guard, body_max=BODY_BYTES_MAX, streamed=STREAMED)]
+    http = house.settings.http
+    patience = Patience(seconds=http.upload_patience, bytes_per_second=http.upload_rate_min)
+    layers = [Middleware(Guard, body_max=BODY_BYTES_MAX, streamed=STREAMED, patience=patience)]
     origins = house.settings.auth.allowed_origins if house.settings.auth.mode != "local" else ()
     if origins:
         layers.insert(

@@ -7,7 +7,8 @@ whole, or wrap every message of a stream in tasks of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from fastapi import HTTPException
 from starlette.datastructures import MutableHeaders
@@ -16,8 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from penstock.doors.http.problems import problem
 
 JSON_BODY_SECONDS = 30.0
-PIECE_SECONDS = 30.0
-"""How long the next piece of a body may take to come."""
 HEADERS_MAX = 100
 HEAD_BYTES_MAX = 32 * 1024
 HEADERS = {
@@ -28,13 +27,24 @@ HEADERS = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How slowly files may come."""
+
+    seconds: float = 30.0
+    """How long they are waited for in all while too little comes."""
+    bytes_per_second: int = 1024
+    """What gives a second of it back."""
+
+
 class Guard:
     """Bounds bodies and adds headers; `streamed` paths end so and take files of any size a route allows."""
 
-    def __init__(self, app: ASGIApp, *, body_max: int, streamed: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, *, body_max: int, streamed: Iterable[str], patience: Patience) -> None:
         self._app = app
         self._body_max = body_max
         self._streamed = tuple(streamed)
+        self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -54,7 +64,8 @@ class Guard:
             return await problem(431, "ERR_HEAD_TOO_LARGE", "the headers are too many or too long")(
                 scope, receive, answer
             )
-        await self._app(scope, _Bounded(receive, None if is_streamed else self._body_max), answer)
+        bounded = _Patient(receive, self._patience) if is_streamed else _Bounded(receive, self._body_max)
+        await self._app(scope, bounded, answer)
 
 
 def _is_swollen(headers: list[tuple[bytes, bytes]]) -> bool:
@@ -64,9 +75,9 @@ def _is_swollen(headers: list[tuple[bytes, bytes]]) -> bool:
 
 
 class _Bounded:
-    """Receives a body within its bounds."""
+    """Receives a body of so many bytes, all of it within a time."""
 
-    def __init__(self, receive: Receive, most: int | None) -> None:
+    def __init__(self, receive: Receive, most: int) -> None:
         self._receive = receive
         self._most = most
         self._seen = 0
@@ -76,18 +87,46 @@ class _Bounded:
     async def __call__(self) -> Message:
         if self._whole:  # what comes now is only that the other end is gone
             return await self._receive()
-        now = asyncio.get_running_loop().time()
-        left = PIECE_SECONDS if self._most is None else max(0.0, self._deadline - now)
-        try:
-            async with asyncio.timeout(left):
-                message = await self._receive()
-        except TimeoutError:
-            raise _closing(408, "the body took too long to come") from None
+        left = max(0.0, self._deadline - asyncio.get_running_loop().time())
+        message = await _within(left, self._receive)
         self._seen += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
-        if self._most is not None and self._seen > self._most:
+        if self._seen > self._most:
             raise _closing(413, f"the body has more than {self._most:,} bytes")
         return message
+
+
+class _Patient:
+    """Receives a body of any length as long as enough of it comes.
+
+    Only what the sender is waited for counts, not what our disk takes. A pause costs patience, bytes give it
+    back: so a line may be slow or stand still for a while, and a byte now and then does not keep it open.
+    """
+
+    def __init__(self, receive: Receive, patience: Patience) -> None:
+        self._receive = receive
+        self._patience = patience
+        self._left = patience.seconds
+        self._whole = False
+
+    async def __call__(self) -> Message:
+        if self._whole:
+            return await self._receive()
+        now: Callable[[], float] = asyncio.get_running_loop().time
+        began = now()
+        message = await _within(max(0.0, self._left), self._receive)
+        given = len(message.get("body", b"")) / self._patience.bytes_per_second
+        self._left = min(self._patience.seconds, self._left - (now() - began) + given)
+        self._whole = not message.get("more_body", False)
+        return message
+
+
+async def _within(seconds: float, receive: Receive) -> Message:
+    try:
+        async with asyncio.timeout(seconds):
+            return await receive()
+    except TimeoutError:
+        raise _closing(408, "the body took too long to come") from None
 
 
 def _closing(status: int, detail: str) -> HTTPException:
