@@ -31,6 +31,7 @@ NAMES = {
     "doomed_stop": "idx_unified_queue_worker",
     "doomed_end": "queue_doomed",
     "blob_used": "documents_upload",
+    "workspace_holding": "COVERING INDEX documents_held",
     "browse_count": "documents_state (collection_id=? AND state=?)",
     "browse_state": "documents_state (collection_id=? AND state=?)",
     "browse_versions": "versions_document",

@@ -210,6 +210,7 @@ def admit_text(tx: Transaction, order: Order, content: Content, *, name: str | N
         name=name or content.main_tag or content.source_type,
         branch=order.branch,
         metadata=order.options.document,
+        size=len(content.content.encode(errors="replace")),
     )
     return _admit_by_document(tx, new, _job(order, content, Operation.INGEST, None))
 

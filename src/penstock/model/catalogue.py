@@ -84,6 +84,15 @@ class VersionState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """How much a workspace holds."""
+
+    documents: int
+    size: int
+    """Bytes, as they were sent or ingested; of a file nobody has read yet none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
     """A named body of documents searched as one."""
 

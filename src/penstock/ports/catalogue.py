@@ -50,6 +50,7 @@ from penstock.model.catalogue import (
     Generation,
     GenerationId,
     HoldId,
+    Holding,
     KeptParse,
     NewChunk,
     NewDebt,
@@ -75,6 +76,10 @@ class Shelves(Protocol):
 
     def find(self, workspace: WorkspaceId, name: str) -> Collection | None:
         """The collection by name (K16)."""
+        ...
+
+    def holding(self, workspace: WorkspaceId) -> Holding:
+        """How many documents and bytes a workspace holds, with what this transaction did (K16)."""
         ...
 
     def declare(
@@ -317,6 +322,10 @@ class Catalogue(Protocol):
 
     async def unused_blobs(self, blobs: Sequence[BlobId]) -> set[BlobId]:
         """Which of these are not in use (K18)."""
+        ...
+
+    async def holding(self, workspace: WorkspaceId) -> Holding:
+        """How many documents and bytes a workspace holds (K16)."""
         ...
 
     async def counts(self, collection: CollectionId) -> Mapping[str, int]:

@@ -1,6 +1,7 @@
 """The configuration tree: YAML, environment and flags in, frozen and checked values out."""
 
 from penstock.settings.addresses import Address, RedisServer
+from penstock.settings.auth import Http
 from penstock.settings.collections import (
     DeclaredCollection,
     RecipeChoice,
@@ -33,6 +34,7 @@ __all__ = [
     "ConfigurationError",
     "DeclaredCollection",
     "Description",
+    "Http",
     "Limits",
     "Live",
     "Observability",

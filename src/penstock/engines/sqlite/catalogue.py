@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from penstock.engines.sqlite import debts, kept, purging
+from penstock.engines.sqlite import debts, kept, purging, shelves
 from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.records import collection_of, document_of, stage_of, version_of
 from penstock.engines.sqlite.statements import sql
@@ -19,6 +19,7 @@ from penstock.model.catalogue import (
     DocumentId,
     DocumentState,
     GenerationId,
+    Holding,
     KeptParse,
     Source,
     Stage,
@@ -137,6 +138,10 @@ class SqliteCatalogue:
         """What a job found."""
         row = await self._store.look(lambda db: db.execute(sql("report_find"), (job,)).fetchone())
         return None if row is None else str(row[0])
+
+    async def holding(self, workspace: WorkspaceId) -> Holding:
+        """How many documents and bytes a workspace holds (K16)."""
+        return await self._store.look(lambda db: shelves.holding(db, workspace))
 
     async def counts(self, collection: CollectionId) -> Mapping[str, int]:
         """How many documents by state, and the sizes of what readers can see."""

@@ -19,6 +19,7 @@ from penstock.model.catalogue import (
     DocumentId,
     Generation,
     GenerationId,
+    Holding,
     NewDebt,
     WorkspaceId,
 )
@@ -46,6 +47,10 @@ class SqliteShelves:
         """The collection by name (K16)."""
         row = self._db.execute(sql("collection_find"), (workspace, name)).fetchone()
         return None if row is None else collection_of(row)
+
+    def holding(self, workspace: WorkspaceId) -> Holding:
+        """How many documents and bytes a workspace holds (K16)."""
+        return holding(self._db, workspace)
 
     def declare(
         self, workspace: WorkspaceId, name: str, *, recipe_json: str, description: str = ""
@@ -143,3 +148,9 @@ class SqliteShelves:
 
     def _forsake(self, generation: GenerationId) -> None:
         self._debts.owe(NewDebt(kind=DebtKind.PURGE_GENERATION, about=str(generation)))
+
+
+def holding(db: sqlite3.Connection, workspace: WorkspaceId) -> Holding:
+    """How many documents and bytes a workspace holds."""
+    documents, size = db.execute(sql("workspace_holding"), (workspace,)).fetchone()
+    return Holding(documents=documents, size=size)

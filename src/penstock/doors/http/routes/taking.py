@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response, status
 from penstock.doors.http.document_shapes import AcceptedPage, AcceptedSaid, TextAsked
 from penstock.doors.http.house import Here, House, In
 from penstock.doors.http.multipart import Part, parts_of
-from penstock.doors.http.quotas import check_room
+from penstock.doors.http.quotas import check_held, check_room
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.workspaces import known
 from penstock.doors.http.shapes import Problem
@@ -77,14 +77,15 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
                     raise Refused(f"the form has no field {other!r}", code="ERR_REQUEST_INVALID")
         if collection is None or not sent:
             raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
-        await check_room(house, here, documents=len(sent), size=sum(each.size for each in sent))
         order = await order_of(house, here, collection, metadata)
         mark = fingerprint_of(
             "upload", here.id, collection, json.dumps(metadata), *(each.blob for each in sent)
         )
 
         def work(tx: Transaction) -> AcceptedPage:
-            return accepted(admit_uploads(tx, order, sent))
+            admitted = admit_uploads(tx, order, sent)
+            check_held(tx, house.settings.http, here)
+            return accepted(admitted)
 
         return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work, arrivals.let_go)
 
@@ -100,7 +101,9 @@ async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeata
     )
 
     def work(tx: Transaction) -> AcceptedPage:
-        return accepted([admit_text(tx, order, content, name=upload_name(asked.name))])
+        admitted = admit_text(tx, order, content, name=upload_name(asked.name))
+        check_held(tx, house.settings.http, here)
+        return accepted([admitted])
 
     return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 

@@ -1,0 +1,116 @@
+"""Two serving processes on one data folder: what one user may do is counted over both."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.command_line import Program
+from tests.support.live import a_token, a_user
+from tests.support.served import Served, serving
+from tests.support.tenants import SIGNED_IN
+
+pytestmark = pytest.mark.xdist_group("api_two_processes")
+QUOTA_DOCUMENTS = 7
+QUOTA_BYTES = 5_000
+LIMITS = {
+    **SIGNED_IN,
+    "PENSTOCK_HTTP_QUOTA_DOCUMENTS": str(QUOTA_DOCUMENTS),
+    "PENSTOCK_HTTP_QUOTA_BYTES": str(QUOTA_BYTES),
+    "PENSTOCK_HTTP_PORT": "0",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("two")
+
+
+@pytest.fixture(scope="module")
+def both(folder: Path) -> Iterator[tuple[Served, Served]]:
+    program = Program(folder)
+    with serving(program, "serve", env=LIMITS) as one, serving(program, "serve", env=LIMITS) as other:
+        yield one, other
+
+
+class Someone:
+    """A user who asks both, with a workspace and a collection."""
+
+    def __init__(self, both: tuple[Served, Served]) -> None:
+        self.token = a_token(a_user())
+        self.clients = [served.client(self.token) for served in both]
+        (workspace,) = self.clients[0].get("/workspaces").json()["items"]
+        self.at = f"/workspaces/{workspace['id']}"
+        made = self.clients[0].post(f"{self.at}/collections", json={"name": "papers"})
+        assert made.status_code == 201
+
+    def at_once(self, times: int, ask: Callable[[httpx.Client, int], httpx.Response]) -> list[httpx.Response]:
+        """As many requests at the same moment, half of them to each process."""
+        ready = threading.Barrier(times)
+        replies: list[httpx.Response] = []
+
+        def one(number: int) -> None:
+            ready.wait()
+            replies.append(ask(self.clients[number % 2], number))
+
+        threads = [threading.Thread(target=one, args=(number,)) for number in range(times)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        return replies
+
+
+@pytest.fixture
+def someone(both: tuple[Served, Served]) -> Iterator[Someone]:
+    someone = Someone(both)
+    yield someone
+    for client in someone.clients:
+        client.close()
+
+
+@pytest.mark.parametrize(
+    ("size", "fits", "code"),
+    [(10, QUOTA_DOCUMENTS, "ERR_QUOTA_DOCUMENTS"), (1_200, QUOTA_BYTES // 1_200, "ERR_QUOTA_BYTES")],
+    ids=["documents", "bytes"],
+)
+def test_parallel_uploads_never_pass_the_quota(someone: Someone, size: int, fits: int, code: str) -> None:
+    """Twenty at once, by two processes: as many as fit are taken in, the rest is refused."""
+
+    def upload(client: httpx.Client, number: int) -> httpx.Response:
+        text = f"{number:04} ".encode() * (size // 5)
+        return client.post(
+            f"{someone.at}/documents",
+            data={"collection": "papers"},
+            files={"files": (f"{number}.txt", text)},
+        )
+
+    replies = someone.at_once(20, upload)
+
+    assert Counter(reply.status_code for reply in replies) == {202: fits, 429: 20 - fits}
+    refused = [reply for reply in replies if reply.status_code == 429]
+    assert {reply.json()["code"] for reply in refused} == {code}
+    assert all(int(reply.headers["retry-after"]) > 0 for reply in refused)
+    said = someone.clients[0].get(f"{someone.at}/documents").json()
+    assert said["total"] == fits
+    names = {reply.json()["items"][0]["document_id"] for reply in replies if reply.status_code == 202}
+    assert {each["id"] for each in said["items"]} == names
+
+
+def test_a_text_counts_too_and_room_comes_back(someone: Someone) -> None:
+    """A text too large is refused; what is deleted makes room for another at once."""
+    text = {"collection": "papers", "name": "t", "content": "x" * (QUOTA_BYTES + 1)}
+    reply = someone.clients[0].post(f"{someone.at}/documents/text", json=text)
+    assert (reply.status_code, reply.json()["code"]) == (429, "ERR_QUOTA_BYTES")
+
+    text["content"] = "x" * (QUOTA_BYTES - 10)
+    taken = someone.clients[0].post(f"{someone.at}/documents/text", json=text)
+    assert taken.status_code == 202
+    more = {**text, "content": "y" * 100}
+    assert someone.clients[1].post(f"{someone.at}/documents/text", json=more).status_code == 429
+    document = taken.json()["items"][0]["document_id"]
+    assert someone.clients[0].delete(f"{someone.at}/documents/{document}").status_code == 202
+    assert someone.clients[1].post(f"{someone.at}/documents/text", json=more).status_code == 202
