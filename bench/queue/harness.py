@@ -78,6 +78,7 @@ def drain_rate(argv: list[str], jobs: int, workers: int, folder: Path, limit: fl
     """Jobs per second between 5 % and all of them run, so that starting up does not count."""
     mark = folder / "mark"
     mark.touch()
+    os.sync()
     with processes(argv, workers, folder):
         first: tuple[float, int] | None = None
         deadline = time.monotonic() + limit

@@ -144,7 +144,6 @@ def claim_costs(large: int, small: int = 1000, batches: tuple[int, ...] = (1, 16
             rounds = min(small // batch // 2, 60)
             for _ in range(CLAIM_TURNS):
                 for name, base in bases.items():
-                    os.sync()
                     lots[name] += _claim_times(base, batch, rounds)
                     ours.fill(base, (rounds + WARM_UP) * batch, start=fresh)
                     fresh += 10_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -69,10 +70,11 @@ async def cycle(store: SqliteStore, batch: int) -> int:
 
 
 def fill(folder: Path, count: int, run_at: float | None = None, start: int = 0) -> None:
-    """Put so many jobs in."""
+    """Put so many jobs in, and wait until they are no longer on their way to the disk."""
     for at in range(start, start + count, 50_000):
         jobs = new_jobs(min(50_000, start + count - at), at, run_at)
         with_store(folder, lambda store, jobs=jobs: submit_bulk(store, jobs))  # type: ignore[misc]
+    os.sync()
 
 
 def worker(folder: Path, count: int) -> None:
