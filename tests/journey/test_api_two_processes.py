@@ -1,6 +1,7 @@
 """Two serving processes on one data folder: what one user may do is counted over both."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,11 +17,13 @@ from tests.support.tenants import SIGNED_IN
 pytestmark = pytest.mark.xdist_group("api_two_processes")
 QUOTA_DOCUMENTS = 7
 QUOTA_BYTES = 5_000
+REQUESTS = 30
 LIMITS = {
     **SIGNED_IN,
     "PENSTOCK_HTTP_QUOTA_DOCUMENTS": str(QUOTA_DOCUMENTS),
     "PENSTOCK_HTTP_QUOTA_BYTES": str(QUOTA_BYTES),
     "PENSTOCK_HTTP_PORT": "0",
+    "PENSTOCK_HTTP_REQUESTS_PER_MINUTE": str(REQUESTS),
 }
 
 
@@ -114,3 +117,17 @@ def test_a_text_counts_too_and_room_comes_back(someone: Someone) -> None:
     document = taken.json()["items"][0]["document_id"]
     assert someone.clients[0].delete(f"{someone.at}/documents/{document}").status_code == 202
     assert someone.clients[1].post(f"{someone.at}/documents/text", json=more).status_code == 202
+
+
+def test_the_rate_is_that_of_both_together(someone: Someone) -> None:
+    """Eighty at once where thirty a minute may be asked: neither lets in what the other has counted."""
+    began = time.monotonic()
+    replies = someone.at_once(80, lambda client, _: client.get("/me"))
+    filled = (time.monotonic() - began) * REQUESTS / 60
+
+    answered = sum(reply.status_code == 200 for reply in replies)
+    assert REQUESTS - 2 <= answered <= REQUESTS + filled + 2
+    assert Counter(reply.status_code for reply in replies) == {200: answered, 429: 80 - answered}
+    refused = next(reply for reply in replies if reply.status_code == 429)
+    assert refused.json()["code"] == "ERR_RATE_LIMITED"
+    assert int(refused.headers["retry-after"]) in (1, 2)

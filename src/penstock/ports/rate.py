@@ -28,3 +28,14 @@ class Rate(Protocol):
 def places_at_once(per_second: float) -> int:
     """How many places to take in one go: few enough that using them together is no burst (T1)."""
     return max(1, int(per_second * 0.03))
+
+
+class Buckets(Protocol):
+    """Buckets by name that fill again, shared by everybody who counts the same."""
+
+    def take(self, name: str, *, most: float, per_second: float, now: float) -> float:
+        """Take one from a bucket that holds `most` when full; what was in it, less than one is nothing.
+
+        `now` is steady time; a bucket nobody knows is full.
+        """
+        ...

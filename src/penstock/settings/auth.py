@@ -153,5 +153,7 @@ class Http:
         Size(1 << 30), "1KiB", "Bytes of files that give back a second of that patience."
     )
     requests_per_minute: int = setting(
-        Whole(0, 1_000_000), 1200, "Requests one user may make in a minute, of each process; 0 is no limit."
+        Whole(0, 1_000_000),
+        1200,
+        "Requests one user may make in a minute, of all processes on a data folder together; 0 is no limit.",
     )

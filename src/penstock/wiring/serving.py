@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from penstock.answer.answers import Answers
 from penstock.answer.chat import Chat
 from penstock.answer.texts import Texts
 from penstock.engines.disk.blobs import DiskBlobs
+from penstock.engines.system.buckets import SharedBuckets
 from penstock.intake.arrivals import Counting
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.errors import report_of
 from penstock.model.jobs import TenantId
 from penstock.ports.blobs import Blobs
+from penstock.ports.rate import Buckets
 from penstock.ports.tokens import Tokens
 from penstock.settings import Settings
 from penstock.wiring.answers import keep_chat, open_every_answers
@@ -42,6 +44,8 @@ class Open:
     texts: Texts
     counting: Counting
     """How far uploads are."""
+    buckets: Buckets
+    """What users have left to ask for."""
 
     def desk_of(self, tenant: TenantId) -> TenantDesk:
         """Jobs as this tenant may see and change them."""
@@ -52,6 +56,7 @@ class Open:
 async def open_house(settings: Settings) -> AsyncIterator[Open]:
     """Everything the doors need; at the end every answer has ended."""
     async with (
+        AsyncExitStack() as stack,
         open_store(settings, patient=True) as store,
         open_tokens(settings, store.clock) as tokens,
         open_answerer(settings) as answerer,
@@ -60,6 +65,8 @@ async def open_house(settings: Settings) -> AsyncIterator[Open]:
         keep_counting(store) as counting,
     ):
         await declare_all(store, settings)
+        buckets = SharedBuckets(settings.data / "run" / "requests")
+        stack.callback(buckets.close)
         blobs = DiskBlobs(settings.data / "blobs")
         texts = Texts(store.catalogue, store.browser, blobs)
         yield Open(
@@ -70,6 +77,7 @@ async def open_house(settings: Settings) -> AsyncIterator[Open]:
             answers=answers,
             texts=texts,
             counting=counting,
+            buckets=buckets,
         )
 
 

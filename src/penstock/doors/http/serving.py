@@ -142,7 +142,7 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
             texts=opened.texts,
             desk_of=opened.desk_of,
             counting=opened.counting,
-            rates=Rates(opened.store.clock, settings.http.requests_per_minute),
+            rates=Rates(opened.store.clock, opened.buckets, settings.http.requests_per_minute),
             show=lambda workspace: hub.shower(workspace.owner),
         )
         live = live_routes(hub, entry, house.rates.spend)
