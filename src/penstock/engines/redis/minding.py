@@ -111,7 +111,7 @@ class Rescuing:
     def _remember(self, workers: Sequence[Sequence[bytes]], nearest: bytes, now: float) -> None:
         self._processes = {worker.decode(): process.decode() for worker, process, _ in workers}
         ends = [float(beat) + self._rules.dead_after_seconds for _, _, beat in workers]
-        ends += [float(nearest)] if nearest else []
+        ends += [float(nearest) / 1_000_000] if nearest else []
         shortest = min([self._rules.lease_seconds, *self._rules.lease_seconds_by_type.values()])
         self._quiet.begin(min([shortest, *(end - now for end in ends)]), now)
 

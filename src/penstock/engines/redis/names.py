@@ -165,3 +165,9 @@ class Names:
 def packed(values: object) -> bytes:
     """A value as a script unpacks it."""
     return msgspec.msgpack.encode(values)
+
+
+def raw(text: bytes) -> msgspec.Raw:
+    """Bytes packed as a text: scripts unpack no other kind."""
+    head = b"\xd9" + len(text).to_bytes(1) if len(text) < 256 else b"\xdb" + len(text).to_bytes(4)
+    return msgspec.Raw(head + text)

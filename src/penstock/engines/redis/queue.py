@@ -13,11 +13,12 @@ from typing import Any
 from penstock.engines.redis import settling, submitting
 from penstock.engines.redis.access import Access
 from penstock.engines.redis.adopting import Translate, adopt, refuse_all
+from penstock.engines.redis.handed import Handed
 from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.minding import Promoting, Rescuing
 from penstock.engines.redis.names import packed
 from penstock.engines.redis.rows import leases_of
-from penstock.engines.redis.settling import AGAIN, SETTLED
+from penstock.engines.redis.settling import AGAIN, BY_TOKEN, SETTLED
 from penstock.engines.redis.watching import Watch
 from penstock.engines.system.processes import identity
 from penstock.model.errors import ErrorReport, Fault
@@ -50,6 +51,7 @@ class RedisQueue:
         self._requests = (f"{secrets.token_hex(8)}-{number}" for number in count())
         self._unanswered: dict[str, str] = {}
         """The request of each worker whose answer was lost."""
+        self._handed = Handed()
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
@@ -58,7 +60,7 @@ class RedisQueue:
         if not entries:
             return []
         texts = list(map(packed, entries))
-        if batch is None and await submitting.submit_new(self._access, jobs, texts, now=now):
+        if batch is None and await submitting.submit_new(self._access, jobs, entries, texts, now=now):
             receipts = [Receipt(job.id, Accepted.CREATED) for job in jobs]
         else:
             receipts = submitting.receipts_of(await self._access.run("submit", batch or "", *texts, now=now))
@@ -86,6 +88,7 @@ class RedisQueue:
         now = self._clock.now()
         alone, more, rows, strangers = await self._asked(worker, limit, now, idle=idle)
         leased = leases_of(rows, worker, alone=bool(alone))
+        self._handed.keep(leased.handed)
         try:
             if leased.unfit:
                 await self._refuse(leased.unfit, now)
@@ -104,7 +107,8 @@ class RedisQueue:
         rules = self._rules
         ends = {kind.value: repr(now + rules.lease_for(kind)) for kind in ItemType}
         request = self._unanswered.pop(worker, None) or next(self._requests)
-        told = (limit, int(idle), rules.longest_waiting_every, rules.tenant_limit, packed(ends), request)
+        every, processing = rules.longest_waiting_every, self._names.processing_of(worker)
+        told = (limit, int(idle), every, rules.tenant_limit, packed(ends), request, processing)
         try:
             return await self._access.run("claim", worker, *told, now=now)
         except BaseException:
@@ -163,9 +167,12 @@ class RedisQueue:
         now = self._clock.now()
         judged = [lease.job_id for lease, outcome in words.values() if not isinstance(outcome, Done)]
         known = await settling.read_running(self._access, judged)
-        asked: list[tuple[str, int]] = []
+        usual = self._handed.ends_of(words, self._names, now)
+        asked: list[tuple[str, int]] = list(usual.attempts)
         ends: list[tuple[str, ...]] = []
         for attempt, (lease, outcome) in words.items():
+            if attempt in usual.attempts:
+                continue
             running = known.get(lease.job_id)
             if isinstance(outcome, Done):
                 ends.append((lease.job_id, str(lease.token), "done"))
@@ -175,12 +182,12 @@ class RedisQueue:
             else:
                 continue
             asked.append(attempt)
-        answers = await settling.write_ends(self._access, ends, now=now) if ends else []
+        answers = await settling.write_ends(self._access, ends, usual=usual.told, now=now) if asked else []
         again = {}
         for attempt, answer in zip(asked, answers, strict=True):
             if answer == SETTLED:
                 settled.add(attempt)
-            elif answer == AGAIN:
+            elif answer in (AGAIN, BY_TOKEN):
                 again[attempt] = words[attempt]
         return again
 

@@ -19,6 +19,8 @@ from penstock.ports.codec import decode_payload
 
 _ITEM_TYPES = {kind.value: kind for kind in ItemType}
 _OPERATIONS = {op.value: op for op in Operation}
+_STRAIGHT = 3
+"""So many words has a lease that was claimed straight: id, row, entry."""
 _PLACES = {"leased": State.LEASED, "done": State.DONE, "failed": State.FAILED}
 
 
@@ -40,8 +42,30 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     delete_first: str
 
 
+class Facts(msgspec.Struct, frozen=True, array_like=True):
+    """A row of what came of a job, in the order of FACTS in `parts/ground.lua`."""
+
+    place: str
+    item_type: str
+    key: str
+    tenant: str
+    subject: str
+    created_at: str
+    created_us: str
+    seq: str
+    generation: str
+    ticket: str
+    token: str
+    worker: str
+    until: str
+    started_at: str
+
+
 _ENTRY = msgspec.msgpack.Decoder(Entry)
-"""What follows in an entry no reader needs."""
+_FACTS = msgspec.msgpack.Decoder(Facts)
+"""What follows in either no reader needs."""
+_FIRST = (b"0", b"0", b"")
+"""Retries, crashes and a delete before it, of a job that was never tried."""
 
 
 @dataclass(slots=True)
@@ -50,6 +74,8 @@ class Leased:
 
     leases: list[Lease] = field(default_factory=list)
     unfit: list[tuple[JobId, int, ErrorReport]] = field(default_factory=list)
+    handed: list[tuple[Lease, bytes, Facts]] = field(default_factory=list)
+    """Those that were claimed straight, with their row."""
 
 
 def fields_of(flat: Sequence[bytes]) -> dict[str, str]:
@@ -61,14 +87,22 @@ def fields_of(flat: Sequence[bytes]) -> dict[str, str]:
 def leases_of(found: Sequence[Sequence[bytes]], worker: WorkerId, *, alone: bool) -> Leased:
     """The leases a claim answered with; what cannot be read is told apart, each with its reason."""
     leased = Leased()
-    for row in found:
+    for words in found:
+        facts, row = None, words
+        if len(words) == _STRAIGHT:
+            facts = _FACTS.decode(words[1])
+            row = (words[0], facts.token.encode(), facts.until.encode(), words[2], *_FIRST)
         try:
-            leased.leases.append(_lease_of(row, worker, alone=alone))
+            lease = _lease_of(row, worker, alone=alone)
         except Refused as fault:
             leased.unfit.append((JobId(row[0].decode()), int(row[1]), fault.report()))
         except (KeyError, ValueError, msgspec.DecodeError) as error:
             report = ErrorReport(code="ERR_PAYLOAD_INVALID", message=f"the job cannot be read: {error}")
             leased.unfit.append((JobId(row[0].decode()), int(row[1]), report))
+        else:
+            leased.leases.append(lease)
+            if facts is not None:
+                leased.handed.append((lease, words[1], facts))
     return leased
 
 

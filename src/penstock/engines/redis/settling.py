@@ -17,7 +17,7 @@ from penstock.model.jobs import JobId
 from penstock.model.records import error_type
 from penstock.model.rules import Attempt, Verdict
 
-SETTLED, AGAIN = 1, 2
+SETTLED, AGAIN, BY_TOKEN = 1, 2, 3
 TRIES_MAX = 10
 
 
@@ -105,12 +105,13 @@ async def write_ends(
     *,
     dead_before: float = 0.0,
     gone: Sequence[str] = (),
+    usual: bytes = b"",
     now: float | None = None,
 ) -> list[int]:
-    """What the script says to each."""
+    """What the script says to each, the usual ones first."""
     limited = "1" if access.rules.tenant_limit else ""
     answer: list[Any] = await access.run(
-        "settle", packed(ends), repr(dead_before), packed(gone), limited, now=now
+        "settle", packed(ends), repr(dead_before), packed(gone), limited, usual, now=now
     )
     return answer
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from penstock.engines.redis.access import Access
-from penstock.engines.redis.names import packed
+from penstock.engines.redis.names import SEPARATOR, packed, raw
 from penstock.engines.redis.protocol import Word
 from penstock.engines.redis.scripts import SCRIPTS
 from penstock.model.errors import Refused
@@ -83,27 +83,42 @@ def read_body(data: bytes | str) -> Body:
     return _BODY.decode(data) if data else _PLAIN
 
 
-async def submit_new(access: Access, jobs: Sequence[NewJob], texts: Sequence[bytes], *, now: float) -> bool:
+async def submit_new(
+    access: Access, jobs: Sequence[NewJob], entries: Sequence[Entry], texts: Sequence[bytes], *, now: float
+) -> bool:
     """Submit jobs that meet nothing, the quick way; False if one may, and nothing has changed then."""
-    places: dict[tuple[int, str], int] = {}
-    which = []
-    for job in jobs:
-        if job.op is Operation.DELETE or job.run_at is not None:
-            return False
-        which.append(places.setdefault((job.priority, job.tenant), len(places) + 1))
+    columns = columns_of(access, jobs, entries, repr(now))
+    if columns is None:
+        return False
     names = access.names
-    lanes = [access.lane_of(rank, tenant) for rank, tenant in places]
-    told: tuple[Word, ...] = (
-        names.root,
-        repr(now),
-        stamped(now),
-        names.wake,
-        packed((lanes, which)),
-        *texts,
-    )
+    told: tuple[Word, ...] = (names.root, repr(now), stamped(now), names.wake, packed(columns), *texts)
     return bool(
         await access.client.run(SCRIPTS["submit_new"], keys=access.keys_of_new, args=told, again=True)
     )
+
+
+def columns_of(
+    access: Access, jobs: Sequence[NewJob], entries: Sequence[Entry], now: str
+) -> tuple[object, ...] | None:
+    """What the script needs of each, a column a fact; None if two of them meet, or one is not as usual."""
+    places: dict[tuple[int, str], int] = {}
+    which, names, rows = [], [], []
+    for job, entry in zip(jobs, entries, strict=True):
+        if job.op is Operation.DELETE or job.run_at is not None:
+            return None
+        _, item_type, _, tenant, _, _, key, subject, *_ = entry
+        which.append(places.setdefault((job.priority, tenant), len(places) + 1))
+        names.append(f"{tenant}{SEPARATOR}{key}")
+        # The beginning of a row of fifteen facts, in the order of `parts/ground.lua`.
+        beginning = packed(("ready", item_type, key, tenant, subject, now))
+        rows.append(raw(b"\x9f" + beginning[1:]))
+    ids, _, _, tenants, collections, _, _, subjects, _, _, _, _, _, files, submitted, tails = zip(
+        *entries, strict=True
+    )
+    if not len(ids) == len(set(ids)) == len(set(names)) == len(set(zip(tenants, subjects, strict=True))):
+        return None
+    lists = [(*access.lane_of(rank, tenant), tenant) for rank, tenant in places]
+    return (lists, which, ids, names, subjects, collections, files, submitted, rows, tails)
 
 
 def receipts_of(reply: list[Any]) -> list[Receipt]:

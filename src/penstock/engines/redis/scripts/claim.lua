@@ -2,13 +2,14 @@
 -- and handed back as strangers, to be adopted. Returns {alone, more, leases, strangers}: a lease is what lease_of says.
 -- ARGV[4] worker; ARGV[5] limit; ARGV[6] 1 if the worker is idle; ARGV[7] every so manieth claim takes the longest
 -- waiting; ARGV[8] jobs a tenant may run at once; ARGV[9] the end of a lease by item type, packed; ARGV[10] a name of
--- this request: sent again after a lost reply, it is answered with what it got the first time.
+-- this request: sent again after a lost reply, it is answered with what it got the first time; ARGV[11] the worker's
+-- processing list.
+-- include: straight
 -- include: ground
 -- include: urgent
 -- include: status
 -- include: lanes
 -- include: choosing
--- include: straight
 local worker, limit, idle = ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
 local every, tenant_limit = tonumber(ARGV[7]), tonumber(ARGV[8])
 local ends = cmsgpack.unpack(ARGV[9])
@@ -32,9 +33,11 @@ local function answer_again(packed)
   return {alone, 1, leases, packed.strangers}
 end
 
+local request = ARGV[10] .. SEPARATOR
 local before = call('GET', answered)
-before = before and cmsgpack.unpack(before)
-if before and before.request == ARGV[10] then return answer_again(before) end
+if before and string.sub(before, 1, #request) == request then
+  return answer_again(cmsgpack.unpack(string.sub(before, #request + 1)))
+end
 if read_pauses() then return {0, 0, leases, strangers} end
 read_barriers(tenant_limit)
 
@@ -59,14 +62,13 @@ local claims, token = tonumber(seen[1] or 0), tonumber(seen[2] or 0)
 
 -- What one answer may weigh: a client takes no larger one, so beyond it the rest waits for the next claim. A message
 -- that weighs more by itself is no message: its bytes go to a key of their own, and the dead letter names that.
-local BYTES_MAX = 8388608
 local bytes = 0
 local function put_away(head)
   local key = NAMES.root .. 'oversized:' .. redis.sha1hex(head.element)
   call('SET', key, head.element, 'EX', NAMES.expiry)
   call('LPUSH', K.dead_letter, cjson.encode({
     message = (string.gsub(string.sub(head.element, 1, 200), '[^\32-\126]', '?')), message_key = key,
-    reason = 'the message has ' .. #head.element .. ' bytes, the limit is ' .. BYTES_MAX,
+    reason = 'the message has ' .. #head.element .. ' bytes, the limit is ' .. ANSWER_BYTES_MAX,
     code = 'ERR_PAYLOAD_TOO_LARGE', failed_at = STAMP, origin_queue = head.list}))
 end
 
@@ -84,7 +86,7 @@ local function lease(task, element)
   taken_ids[#taken_ids + 1] = task.id
   -- A later intent may have changed its message while the first one lay in the list.
   taken_elements[#taken_elements + 1] = element and not rawget(task, 'updated_at') and element or task.element
-  taken_scores[#taken_scores + 1] = upto
+  taken_scores[#taken_scores + 1] = micros_of(upto)
   taken_scores[#taken_scores + 1] = task.id
   waiting_no_more[#waiting_no_more + 1] = task.tenant .. SEPARATOR .. task.key
   leases[#leases + 1] = lease_of(task, text, upto)
@@ -103,45 +105,13 @@ local function find_suspect()
   return nil
 end
 
--- What `lease` does, for all of a list at once.
-local function lease_straight(lane, ids, elements)
-  local words, prefix = {}, lane.tenant .. SEPARATOR
-  token = math.max(token, tonumber(MICROS) - 1)
-  for at, id in ipairs(ids) do
-    local row = rows[id]
-    token = token + 1
-    local text = string.format('%.0f', token)
-    local upto = ends[row[ITEM_TYPE]] or ends['']
-    row[PLACE], row[TOKEN], row[WORKER], row[UNTIL], row[STARTED_AT] = 'leased', text, worker, upto, NOW
-    words[2 * at - 1], words[2 * at] = task_key(id), cmsgpack.pack(row)
-    call('HSET', hash_key(id), 'status', 'processing', 'started_at', STAMP)
-    taken_scores[2 * at - 1], taken_scores[2 * at] = upto, id
-    waiting_no_more[at] = prefix .. row[KEY]
-    leases[at] = {id, text, upto, texts[id] or '', '0', '0', ''}
-  end
-  set_all(words)
-  taken_ids = ids
-  for at = #elements, 1, -1 do taken_elements[#taken_elements + 1] = elements[at] end
-  count('ready', -#ids)
-  run(lane.tenant, #ids)
-  call('HSET', K.turns, string.format('%02d', 10 - lane.rank), lane.name)
-  lane.seen, lane.spent = #ids, #ids < limit
-  write_lanes()
-end
-
-local lane = limit > 0 and left_over == 0 and tenant_limit == 0 and not anything_paused and next(closed) == nil
-  and only_lane()
 local suspect = idle and limit > 0 and call('ZCARD', K.suspects) > 0 and find_suspect()
-local ids, elements
-if lane and not suspect then ids, elements = usual_rows(lane.list, limit, BYTES_MAX) end
 if suspect then
   lease(suspect)
-elseif ids then
-  lease_straight(lane, ids, elements)
 else
   local number = claims
   local turned = {}
-  while #leases + #strangers < limit and parked < PARKED_MAX and bytes < BYTES_MAX do
+  while #leases + #strangers < limit and parked < PARKED_MAX and bytes < ANSWER_BYTES_MAX do
     number = number + 1
     local longest = every > 0 and number % every == 0
     local lane
@@ -155,7 +125,7 @@ else
       lane.head = nil
     end
     if head.stranger then bytes = bytes + #head.element end
-    if head.stranger and #head.element > BYTES_MAX then
+    if head.stranger and #head.element > ANSWER_BYTES_MAX then
       put_away(head)
     elseif head.stranger then
       strangers[#strangers + 1] = {head.element, head.list, string.format('%.0f', head.at)}
@@ -169,7 +139,6 @@ else
 end
 
 if #leases > 0 then
-  gathered('SADD', held_key(worker), taken_ids)
   gathered('ZADD', K.running, taken_scores)
   gathered('HDEL', K.waiting, waiting_no_more)
   gathered('LPUSH', processing_key(worker), taken_elements)
@@ -184,8 +153,8 @@ for at = left_over + 1, #strangers do
   end
 end
 if #leases + #strangers > 0 then
-  call('SET', answered, cmsgpack.pack({request = ARGV[10], ids = taken_ids, token = token, strangers = strangers,
+  call('SET', answered, request .. cmsgpack.pack({ids = taken_ids, token = token, strangers = strangers,
     alone = suspect and 1 or 0}), 'EX', 3600)
 end
 write_counts()
-return {suspect and 1 or 0, (parked >= PARKED_MAX or bytes >= BYTES_MAX) and 1 or 0, leases, strangers}
+return {suspect and 1 or 0, (parked >= PARKED_MAX or bytes >= ANSWER_BYTES_MAX) and 1 or 0, leases, strangers}

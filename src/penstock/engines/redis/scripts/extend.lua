@@ -11,7 +11,7 @@ for at, packed in ipairs(asked) do
   local task = load(id)
   if task and task.place == 'leased' and task.token == token then
     change(id, task, 'until', upto)
-    ends[#ends + 1] = upto
+    ends[#ends + 1] = micros_of(upto)
     ends[#ends + 1] = id
     answers[at] = task.cancel
   else

@@ -2,7 +2,8 @@
 -- include: ground
 -- include: urgent
 -- include: strangers
-if call('SCARD', held_key(ARGV[4])) > 0 then return 0 end
+-- include: holders
+if #held_by(ARGV[4]) > 0 then return 0 end
 return_strangers(ARGV[4])
 call('ZREM', K.workers, ARGV[4])
 call('DEL', NAMES.root .. 'worker:' .. ARGV[4], NAMES.root .. 'claimed:' .. ARGV[4], ARGV[5])

@@ -1,12 +1,13 @@
 -- lost: attempts nobody runs any more: their worker is dead, or their lease ran out. Changes only what belongs to no
 -- job: strangers' messages of dead workers go back, workers long dead are forgotten.
--- Returns {attempts: died, then ATTEMPT; workers: id, process, beat; the earliest end of a lease or ''}.
+-- Returns {attempts: died, then ATTEMPT; workers: id, process, beat; the earliest end of a lease in micros or ''}.
 -- ARGV[4] silent since before then is dead; ARGV[5] gone for certain, packed; ARGV[6] 1: only those;
 -- ARGV[7] forget workers silent since before then.
 -- include: ground
 -- include: urgent
 -- include: attempts
 -- include: strangers
+-- include: holders
 local certain = ARGV[6] == '1'
 local dead, attempts, taken = {}, {}, {}
 
@@ -15,19 +16,19 @@ if not certain then
   for _, worker in ipairs(call('ZRANGEBYSCORE', K.workers, '-inf', '(' .. ARGV[4])) do dead[worker] = true end
 end
 for worker in pairs(dead) do
-  for _, id in ipairs(call('SMEMBERS', held_key(worker))) do
+  for _, id in ipairs(held_by(worker)) do
     taken[id] = true
     attempts[#attempts + 1] = {1, unpack(attempt_of(id))}
   end
   return_strangers(worker)
 end
 if not certain then
-  for _, id in ipairs(call('ZRANGEBYSCORE', K.running, '-inf', '(' .. NOW, 'LIMIT', 0, 1000)) do
+  for _, id in ipairs(call('ZRANGEBYSCORE', K.running, '-inf', '(' .. MICROS, 'LIMIT', 0, 1000)) do
     if not taken[id] then attempts[#attempts + 1] = {0, unpack(attempt_of(id))} end
   end
 end
 for _, worker in ipairs(call('ZRANGEBYSCORE', K.workers, '-inf', '(' .. ARGV[7])) do
-  if call('SCARD', held_key(worker)) == 0 then
+  if #held_by(worker) == 0 then
     call('ZREM', K.workers, worker)
     call('DEL', NAMES.root .. 'worker:' .. worker)
   end

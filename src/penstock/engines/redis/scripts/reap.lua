@@ -22,7 +22,8 @@ local moved = return_strangers(worker)
 local answer = {}
 for _, element in ipairs(call('LRANGE', list, -1000, -1)) do
   local id = ticket_of(element)
-  if id and call('SISMEMBER', held_key(worker), id) == 1 then
+  local task = id and read(id)
+  if task and task.place == 'leased' and task.worker == worker then
     answer[#answer + 1] = attempt_of(id)
   else
     call('LREM', list, -1, element)

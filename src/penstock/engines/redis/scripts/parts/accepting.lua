@@ -133,12 +133,26 @@ local function reserve(many)
   next_seq = last_seq - many + 1
 end
 
+-- Who looked at the clock first and came second is second; a clock that is further behind keeps its word.
+local LATE_MICROS_MAX = 500000
+local floors = {}
+local function not_before(list)
+  if not floors[list] then
+    local _, newest_at = ticket_of(call('LINDEX', list, 0) or '')
+    local late = newest_at and newest_at - tonumber(MICROS) or 0
+    floors[list] = late > 0 and late <= LATE_MICROS_MAX and string.format('%.0f', newest_at) or MICROS
+  end
+  return floors[list]
+end
+
 local function create(entry, batch)
   local id, tenant = entry.id, entry.tenant
   local barrier = entry.item_type == 'delete_tenant'
   local created, created_us = NOW, MICROS
   if entry.created then
     created, created_us = entry.created, string.format('%.0f', tonumber(entry.created) * 1000000)
+  elseif not barrier and entry.due == '' then
+    created_us = not_before(list_of(rank_of(entry), tenant))
   end
   local generation = generation_of(tenant)
   if entry.op == 'delete' and not barrier then reach(tenant, entry.subject, id) end

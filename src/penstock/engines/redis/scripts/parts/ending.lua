@@ -25,7 +25,6 @@ end
 -- Out of its worker's hands.
 local function take_back(id, task)
   call('ZREM', K.running, id)
-  call('SREM', held_key(task.worker), id)
   call('LREM', processing_key(task.worker), -1, task.element)
   run(task.tenant, -1)
 end

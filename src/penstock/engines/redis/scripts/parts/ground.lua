@@ -13,12 +13,13 @@ for place, inbox in ipairs(NAMES.inboxes) do
 end
 local NOW, STAMP = ARGV[2], ARGV[3]
 local SEPARATOR = '\31'
-local MICROS = string.format('%.0f', tonumber(NOW) * 1000000)
+-- Whole numbers as scores: a small sorted set compares them without reading digits.
+local function micros_of(seconds) return string.format('%.0f', tonumber(seconds) * 1000000) end
+local MICROS = micros_of(NOW)
 
 local function task_key(id) return NAMES.root .. 'task:' .. id end
 local function entry_key(id) return NAMES.root .. 'entry:' .. id end
 local function hash_key(id) return NAMES.root .. 'job:' .. id end
-local function held_key(worker) return NAMES.root .. 'held:' .. worker end
 local function processing_key(worker)
   return (string.gsub(NAMES.processing, '%%s', (string.gsub(worker, '%%', '%%%%'))))
 end
@@ -30,9 +31,9 @@ local function batch_key(batch) return NAMES.root .. 'batch:' .. batch end
 -- are read once a script and written once, many together: a field or a command of its own costs several times as much.
 -- A task is a row of facts every job has, and a table of what few have, if there is any. By name, a fact that is
 -- missing is that of the entry, or the usual one, or empty.
-local FACTS = {'place', 'tenant', 'subject', 'item_type', 'key', 'created_at', 'created_us', 'seq', 'generation',
+local FACTS = {'place', 'item_type', 'key', 'tenant', 'subject', 'created_at', 'created_us', 'seq', 'generation',
   'ticket', 'token', 'worker', 'until', 'started_at', 'finished_at'}
-local PLACE, TENANT, SUBJECT, ITEM_TYPE, KEY, GENERATION, TICKET = 1, 2, 3, 4, 5, 9, 10
+local PLACE, ITEM_TYPE, KEY, TENANT, SUBJECT, GENERATION, TICKET = 1, 2, 3, 4, 5, 9, 10
 local TOKEN, WORKER, UNTIL, STARTED_AT, FINISHED_AT, REST = 11, 12, 13, 14, 15, 16
 local IS_FACT = {}
 for _, name in ipairs(FACTS) do IS_FACT[name] = true end

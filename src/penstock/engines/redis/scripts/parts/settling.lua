@@ -98,7 +98,6 @@ local function write_quick(completed)
   gathered('ZREM', K.running, quick.running)
   gathered('ZADD', K.done, quick.done)
   for worker, ids in pairs(quick.held) do
-    gathered('SREM', held_key(worker), ids)
     for _, element in ipairs(let_go_of(worker, ids)) do completed[#completed + 1] = element end
   end
   for tenant, subjects in pairs(quick.subjects) do gathered('HDEL', subjects_key(tenant), subjects) end
