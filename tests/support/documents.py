@@ -1,6 +1,8 @@
 """Whether a JSON document keeps the shape that is promised for it."""
 
-from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, get_args, get_origin, get_type_hints
+
+from typing_extensions import is_typeddict
 
 
 def deviations(value: object, shape: Any, where: str = "document") -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -16,13 +16,19 @@ PIECE_BYTES = 256 * 1024
 
 Sendable = str | os.PathLike[str] | tuple[str, bytes | BinaryIO | AsyncIterable[bytes]]
 """A file by its path, or a name with bytes, an open binary file or a stream of pieces."""
+Progress = Callable[[int], object]
+"""Told how many bytes more were sent; fewer than none where a line broke and they are sent again."""
 
 
 class Form:
     """Some files for one collection, in the shape forms have."""
 
     def __init__(
-        self, collection: str, files: Sequence[Sendable], metadata: Mapping[str, object] | None
+        self,
+        collection: str,
+        files: Sequence[Sendable],
+        metadata: Mapping[str, object] | None,
+        progress: Progress = lambda _: None,
     ) -> None:
         """OSError where a path cannot be looked at: before anything is sent."""
         self._boundary = uuid.uuid4().hex
@@ -33,7 +39,9 @@ class Form:
         for each in files:
             if not isinstance(each, tuple):
                 os.stat(each)
+        self._progress = progress
         self._began = False
+        self._sent = 0
 
     @property
     def content_type(self) -> str:
@@ -50,6 +58,8 @@ class Form:
     async def pieces(self) -> AsyncIterator[bytes]:
         """The form from its beginning."""
         self._began = True
+        if self._sent:
+            self._tell(-self._sent)
         for name, value in self._fields.items():
             yield self._head(f'name="{name}"') + value.encode() + b"\r\n"
         for each in self._files:
@@ -57,8 +67,13 @@ class Form:
             yield self._head(f"name=\"files\"; filename*=UTF-8''{quote(_name(each), safe='')}")
             async for piece in _bytes(each):
                 yield piece
+                self._tell(len(piece))
             yield b"\r\n"
         yield f"--{self._boundary}--\r\n".encode()
+
+    def _tell(self, more: int) -> None:
+        self._sent += more
+        self._progress(more)
 
     def _head(self, said: str) -> bytes:
         return f"--{self._boundary}\r\nContent-Disposition: form-data; {said}\r\n\r\n".encode()

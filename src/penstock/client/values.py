@@ -40,6 +40,7 @@ class Collection(Struct, frozen=True, kw_only=True):
     chunks: int
     bytes: int
     rebuilding: bool
+    recipe: dict[str, Any]
 
 
 class Reason(Struct, frozen=True, kw_only=True):

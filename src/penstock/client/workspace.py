@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from penstock.client import following, talk
 from penstock.client.errors import PenstockError
-from penstock.client.files import Form, Sendable
+from penstock.client.files import Form, Progress, Sendable
 from penstock.client.line import Line, Request
 from penstock.client.subscription import Subscription
 from penstock.client.values import (
@@ -61,11 +61,17 @@ class InWorkspace:
         at = await self._at("collections", name)
         return await self._line.ask(Request(method="GET", path=at, repeats=True), Collection)
 
-    async def create_collection(self, name: str, *, description: str = "") -> Collection:
-        """Make one; the same again changes nothing."""
-        body = {"name": name, "description": description}
+    async def create_collection(
+        self, name: str, *, description: str = "", recipe: Mapping[str, int] | None = None
+    ) -> Collection:
+        """Make one; the same again changes nothing. A recipe says what is wanted otherwise than usual."""
+        body = {"name": name, "description": description, "recipe": dict(recipe or {})}
         request = Request(method="POST", path=await self._at("collections"), body=body, repeats=True)
         return await self._line.ask(request, Collection)
+
+    async def delete_collection(self, name: str) -> None:
+        """Delete it with all its documents: out of every answer at once."""
+        await self._line.tell(Request(method="DELETE", path=await self._at("collections", name)))
 
     # Documents in --------------------------------------------------------------------------------
 
@@ -75,11 +81,13 @@ class InWorkspace:
         collection: str,
         metadata: Mapping[str, object] | None = None,
         key: str | None = None,
+        progress: Progress = lambda _: None,
     ) -> list[Accepted]:
         """Send files, piece by piece; what was taken in, in their order, each once however often it was sent.
 
         A broken line is tried again unless a file is a stream, which cannot be read twice. With a `key` of
-        your own the same call after a restart doubles nothing either.
+        your own the same call after a restart doubles nothing either. `progress` hears how many bytes more
+        were sent.
         """
         key = key or uuid.uuid4().hex
         taken: list[Accepted] = []
@@ -87,7 +95,7 @@ class InWorkspace:
             request = Request(
                 method="POST",
                 path=await self._at("documents"),
-                form=Form(collection, files[start : start + FILES_AT_ONCE], metadata),
+                form=Form(collection, files[start : start + FILES_AT_ONCE], metadata, progress),
                 headers={"Idempotency-Key": f"{key}-{start}" if start else key},
                 repeats=True,
                 seconds=None,
@@ -176,6 +184,19 @@ class InWorkspace:
         at = await self._at("documents", document_id, "retry")
         return await self._line.ask(Request(method="POST", path=at), Accepted)
 
+    async def delete_documents(self, *document_ids: str) -> list[Accepted]:
+        """Delete some: all of them, or none where one is not there."""
+        request = Request(
+            method="POST", path=await self._at("documents", "delete"), body={"ids": list(document_ids)}
+        )
+        return list((await self._line.ask(request, AcceptedPage)).items)
+
+    async def retry_failed(self, *, collection: str | None = None, code: str | None = None) -> list[Accepted]:
+        """Try documents in error again, a thousand at the most; of one collection, with one code, or all."""
+        body = {"collection": collection, "code": code}
+        request = Request(method="POST", path=await self._at("documents", "retry"), body=body)
+        return list((await self._line.ask(request, AcceptedPage)).items)
+
     async def job(self, job_id: str) -> Job:
         """One job."""
         at = await self._at("jobs", job_id)
@@ -229,13 +250,15 @@ class InWorkspace:
         metadata: Mapping[str, object] | None = None,
         top_k: int = 8,
         threshold: float = 0.0,
+        quote: bool = False,
         timeout: float = ANSWER_SECONDS,
     ) -> Answer:
-        """A question answered, with its sources."""
+        """A question answered, with its sources; or only quoted from them, by no language model."""
         body = {
             "question": question,
             "top_k": top_k,
             "threshold": threshold,
+            "quote": quote,
             "filters": _filters(collections, documents, path, metadata),
         }
         request = Request(

@@ -1,8 +1,12 @@
-"""The documents of `penstock search --json` and `penstock ask --json`; their names are promises too."""
+"""What a search and an answer are told as, by the command line and by the API; the names are promises.
+
+`TypedDict` is that of typing_extensions: the API's description is made from it, which needs that one before
+Python 3.12.
+"""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing_extensions import TypedDict
 
 
 class SpanFacts(TypedDict):

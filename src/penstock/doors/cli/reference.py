@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, get_args, get_type_hints, is_typeddict
+from typing import Any, get_args, get_type_hints
 
 import click
+from typing_extensions import is_typeddict
 
 from penstock.doors.cli import exits, output, words
 from penstock.doors.cli.api_reference import api_page

@@ -6,7 +6,7 @@ Here is what all of it shares, and what is about people, workspaces and collecti
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -87,15 +87,24 @@ class WorkspaceAsked(Asked):
     name: str = Field(min_length=1, max_length=4 * NAME_CHARACTERS_MAX)
 
 
+class RecipeAsked(Asked):
+    """What a collection wants otherwise than usual when its documents are made into chunks."""
+
+    chunk_tokens: int | None = Field(default=None, description="No chunk has more tokens.")
+    chunk_tokens_min: int | None = Field(default=None, description="A chunk with fewer joins its neighbour.")
+    overlap_tokens: int | None = Field(default=None, description="Tokens repeated where a passage is cut.")
+
+
 class CollectionAsked(Asked):
-    """A collection to be made."""
+    """A collection to be made; another recipe than that of one that is there is refused."""
 
     name: str = Field(min_length=1, max_length=NAME_MAX)
     description: str = Field(default="", max_length=2_000)
+    recipe: RecipeAsked = RecipeAsked()
 
 
 class CollectionSaid(Said):
-    """A collection; `documents` counts them by state, `chunks` and `bytes` are what can be found."""
+    """A collection by its recipe; `documents` counts them by state, `chunks` and `bytes` can be found."""
 
     name: str
     description: str
@@ -104,6 +113,7 @@ class CollectionSaid(Said):
     chunks: int
     bytes: int
     rebuilding: bool
+    recipe: dict[str, Any]
 
 
 class CollectionPage(Said):

@@ -8,7 +8,8 @@ from fastapi import APIRouter
 
 from penstock.answer.scoping import Filters
 from penstock.doors.answer_facts import answered, found
-from penstock.doors.http.answer_shapes import Answered, Filtered, Found, QueryAsked, SearchAsked
+from penstock.doors.answer_shapes import Answered, Found
+from penstock.doors.http.answer_shapes import Filtered, QueryAsked, SearchAsked
 from penstock.doors.http.house import Asker, Here, House, In, chosen
 from penstock.model.accounts import Workspace
 from penstock.model.answers import Finished
@@ -24,7 +25,7 @@ async def search(house: In, here: Here, asked: SearchAsked) -> Found:
     findings = await house.answers(here.id).search(
         filters_of(asked.filters), asked.query, top=asked.top_k, nearest=asked.threshold
     )
-    return Found.model_validate(found(findings))
+    return found(findings)
 
 
 @router.post("/workspaces/{workspace_id}/query")
@@ -41,11 +42,13 @@ async def query_anywhere(house: In, asker: Asker, asked: QueryAsked) -> Answered
 
 async def _answered(house: House, here: Workspace, asked: QueryAsked) -> Answered:
     filters = filters_of(asked.filters, asked.collection)
-    asking = house.answers(here.id).ask(filters, asked.question, top=asked.top_k, nearest=asked.threshold)
+    asking = house.answers(here.id).ask(
+        filters, asked.question, only_quote=asked.quote, top=asked.top_k, nearest=asked.threshold
+    )
     async with aclosing(asking) as tellings:
         async for telling in tellings:
             if isinstance(telling, Finished):
-                return Answered.model_validate(answered(telling.answer))
+                return answered(telling.answer)
     raise Broken("an answer had no end")
 
 

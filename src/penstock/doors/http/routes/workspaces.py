@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Response, status
@@ -84,7 +85,7 @@ async def make_collection(
         house.settings,
         asked.name,
         description=asked.description,
-        choice=RecipeChoice(),
+        choice=RecipeChoice(**asked.recipe.model_dump()),
         workspace=here.id,
     )
     if not is_new:
@@ -133,4 +134,5 @@ async def _collection(house: In, collection: Collection) -> CollectionSaid:
         chunks=counts.get("chunks", 0),
         bytes=counts.get("bytes", 0),
         rebuilding=collection.building is not None,
+        recipe=json.loads(collection.recipe_json),
     )
