@@ -66,7 +66,8 @@ LEFT_OUT = {
     *("query.ticket", "query.token", "header.Last-Event-ID", "header.prefer", "header.If-Match"),
     "header.If-None-Match",
     *("body.top_k", "body.threshold", "body.filters.path", "body.filters.metadata", "body.metadata"),
-    "body.code",
+    *("body.code", "body.quote"),
+    *(f"body.recipe.{name}" for name in ("chunk_tokens", "chunk_tokens_min", "overlap_tokens")),
 }
 """Slots that name nothing and are never filled here."""
 STREAMS = {"GET /api/events"}
@@ -320,6 +321,42 @@ def test_the_time_of_an_answer_tells_nothing(town: Town, kind: str) -> None:
     """Medians of two thousand interleaved pairs lie within a millisecond."""
     foreign, unknown = paired(town, kind, 2_000)
     assert abs(statistics.median(foreign) - statistics.median(unknown)) < 0.001
+
+
+@pytest.mark.fuzz
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", sorted({*KINDS.values()} - {"key"}))
+def test_the_time_of_a_refused_change_tells_nothing(town: Town, kind: str) -> None:
+    """The same for whatever changes something: two thousand pairs a kind of thing, over all places it has."""
+    changing = [
+        (operation, slot.name)
+        for operation in town.operations
+        for slot in operation.slots
+        if operation.method != "GET" and KINDS.get(slot.name) == kind
+    ]
+    refusing = [each for each in changing if answered(town, each[0], frozenset([each[1]]), str)[0] >= 400]
+    assert refusing
+    everywhere: list[float] = []
+    for operation, slot in refusing:
+        apart = differences(town, operation, slot, -(-2_000 // len(refusing)))
+        assert abs(statistics.median(apart)) < 0.001, f"{operation} {slot}"
+        everywhere += apart
+    assert abs(statistics.median(everywhere)) < 0.001
+
+
+def differences(town: Town, operation: Operation, slot: str, count: int) -> list[float]:
+    """How much longer the answer about the owner's took than that about what never was, pair by pair."""
+    found = []
+    for number in range(count):
+        took = {}
+        for like in (str, unknown_like) if number % 2 else (unknown_like, str):
+            values = {**filled(operation, town.stranger), slot: like(town.owned(operation, slot))}
+            began = time.perf_counter()
+            reply = operation.send(town.stranger.client, values)
+            took[like] = time.perf_counter() - began
+            assert reply.status_code >= 400, f"{operation} {slot}"
+        found.append(took[str] - took[unknown_like])
+    return found
 
 
 def paired(town: Town, kind: str, count: int) -> tuple[list[float], list[float]]:

@@ -44,7 +44,8 @@ class Afar:
 def afar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Afar]:
     """With one document there."""
     program = Program(tmp_path_factory.mktemp("server"))
-    with serving(program, "run", "--role=all", env=SIGNED_IN) as served:
+    limits = {"PENSTOCK_LIMITS_FILE_BYTES": "2000000"}
+    with serving(program, "run", "--role=all", env=SIGNED_IN | limits) as served:
         afar = Afar(tmp_path_factory.mktemp("afar"), served)
         assert afar("collection", "create", "papers", "--description", "All of them").code == 0
         ran = afar("ingest", "submit", "--rag", "papers", "--path", "keys.md", "--meta", "floor=2", "--wait")
@@ -92,13 +93,66 @@ def test_files_and_texts_are_handed_in_and_followed(afar: Afar) -> None:
     assert (listed[2], listed[6], listed[7]) == ("error", "ERR_PDF_INVALID", "broken.pdf")
 
 
+def test_folders_are_read_here_and_sent_file_by_file(afar: Afar) -> None:
+    """By the rules of this machine; what the server refuses is told and costs itself alone."""
+    folder = afar.folder / "shelf"
+    (folder / "deep" / ".git").mkdir(parents=True)
+    for name in ("a.md", "deep/b.md", "deep/left.log", "deep/.git/c.md", "skipped.md"):
+        (folder / name).write_text(f"The {name} of the shelf is about herons.")
+    (folder / "empty.md").write_text("")
+    (folder / ".gitignore").write_text("skipped.md\n")
+    words = ("ingest", "submit", "--rag", "papers", "shelf", "--ignore", "*.log")
+    plan = afar.said(*words, "--dry-run")
+    assert [Path(item["name"]).name for item in plan["items"]] == ["a.md", "b.md"]
+
+    ran = afar(*words, "--wait", "--json")
+    handed = json.loads(ran.out)
+    assert (ran.code, handed["wait"]["done"], handed["refused"]) == (0, 2, []), ran.err
+    assert "81 B of 81 B sent" in ran.err
+    (folder / "large.md").write_bytes(b"x" * 3_000_000)
+    ran = afar(*words)
+    assert (ran.code, len(ran.lines)) == (1, 2)
+    assert "large.md" in ran.err
+    assert "ERR_FILE_TOO_LARGE" in ran.err
+    shallow = afar.said(*words, "--depth", "0", "--dry-run")
+    assert [Path(item["name"]).name for item in shallow["items"]] == ["a.md", "large.md"]
+    long = afar.said("ingest", "submit", "--rag", "papers", "-", "--name", "long", stdin="herons " * 200_000)
+    assert long["items"][0]["size"] == 1_400_000
+
+
+def test_collections_are_made_shown_and_deleted(afar: Afar) -> None:
+    """By a recipe of one's own, with failures, and with everything in them."""
+    made = afar.said("collection", "create", "small", "--chunk-tokens", "64", "--chunk-tokens-min", "8")
+    assert (made["created"], made["recipe"]["chunk_tokens"]) == (True, 64)
+    ran = afar("collection", "create", "small", "--chunk-tokens", "65", "--json")
+    assert (ran.code, ran.error["code"]) == (1, "ERR_COLLECTION_EXISTS")
+    handed = json.loads(
+        afar("ingest", "submit", "--rag", "small", "broken.pdf", "keys.md", "--wait", "--json").out
+    )
+    shown = afar.said("collection", "show", "small")
+    assert (shown["recipe"], shown["failures_by_code"]) == (made["recipe"], {"ERR_PDF_INVALID": 1})
+    again = afar.said("ingest", "retry", "--failed", "--rag", "small", "--dry-run")
+    assert [each["document_id"] for each in again["documents"]] == [handed["items"][0]["document_id"]]
+    (tried,) = afar.said("ingest", "retry", "--failed", "--rag", "small")["documents"]
+    assert tried["job_id"] not in (None, handed["items"][0]["job_id"])
+
+    kept = handed["items"][1]["document_id"]
+    assert afar.said("ingest", "delete", "--rag", "small", "--document", kept)["documents"][0]["job_id"]
+    assert afar("ingest", "delete", "--rag", "small", "--document", kept).code == 1
+    assert afar("collection", "delete", "small").code == 1
+    assert afar.said("collection", "delete", "small", "--yes")["dry_run"] is False
+    assert afar("collection", "show", "small").code == 1
+
+
 def test_a_person_is_answered_as_here(afar: Afar) -> None:
     """The answer with its source a line, hits a line each, talk on stderr."""
     asked = afar("ask", QUESTION, "--rag", "papers", "--meta", "floor=2")
     assert asked.code == 0, asked.err
     assert "forty crowns" in asked.lines[0]
     assert asked.lines[-1].split("\t")[0] == "[1]"
-    (hit, *_) = afar("search", "lost key").cells
+    quoted = afar.said("ask", QUESTION, "--quote", "--rag", "papers")
+    assert (quoted["kind"], quoted["model"]) == ("extractive", None)
+    (hit, *_) = afar("search", "lost key", "--top", "60").cells
     assert (hit[0], hit[2], "forty crowns" in hit[7]) == ("1", "papers", True)
     ran = afar("ingest", "submit", "--rag", "papers", "--text", "Tea is at five.")
     assert "1 job submitted" in ran.err

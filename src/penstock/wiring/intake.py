@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.engines.disk import DiskFinder
+from penstock.engines.git import GitProjects
 from penstock.intake.admission import Admission, Admitted, Order
 from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, NewDocument, StageKind
 from penstock.model.errors import Refused
-from penstock.model.files import Selection
+from penstock.model.files import Portion, Selection
 from penstock.model.ids import documented_ids
 from penstock.model.jobs import Job, JobId, NewJob, Operation
 from penstock.model.options import Options
@@ -165,19 +167,27 @@ def _object(text: str) -> dict[str, object]:
 
 async def count_files(folder: Folder, files_max: int) -> Counted:
     """What a folder's ingest would find; Refused where it would be."""
-    selection = Selection(
-        patterns=folder.patterns,
-        ignore_patterns=folder.ignore_patterns,
-        recursive=folder.recursive,
-        recursive_depth=folder.recursive_depth,
-        files_max=files_max,
-    )
     files, total, overlooked = 0, 0, list[str]()
-    async for portion in DiskFinder().walk(Path(folder.folder_path), selection):
+    async for portion in portions_of(folder, files_max):
         files += len(portion.files)
         total += sum(file.size for file in portion.files)
         overlooked += [f"{each.path} ({each.why})" for each in portion.overlooked]
     return Counted(files=files, bytes=total, overlooked=overlooked[:100])
+
+
+def portions_of(below: Folder | Project, files_max: int) -> AsyncGenerator[Portion, None]:
+    """The files an ingest of a folder or project finds, by the same rules, some at a time."""
+    if isinstance(below, Project):
+        git = GitProjects(shutil.which("git"))
+        return git.walk(Path(below.project_root), Selection(files_max=files_max))
+    selection = Selection(
+        patterns=below.patterns,
+        ignore_patterns=below.ignore_patterns,
+        recursive=below.recursive,
+        recursive_depth=below.recursive_depth,
+        files_max=files_max,
+    )
+    return DiskFinder().walk(Path(below.folder_path), selection)
 
 
 def source_folders(settings: Settings, collection: Collection) -> list[Folder]:

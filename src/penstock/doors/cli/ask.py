@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +12,7 @@ from penstock.doors.answer_shapes import Answered
 from penstock.doors.cli import output
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.questions import asked, filtering, filters_of, with_answers
+from penstock.doors.cli.questions import Narrowed, asked, filtering, with_answers
 from penstock.model.answers import Answer, Delta, Finished
 from penstock.model.errors import Broken
 
@@ -41,18 +40,10 @@ if TYPE_CHECKING:
 @click.option("--quote", "only_quote", is_flag=True, help="Quote passages, and ask no language model.")
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
 @click.pass_obj
-def command(
-    given: Given,
-    question: Sequence[str],
-    collections: Sequence[str],
-    documents: Sequence[str],
-    path: str | None,
-    meta: Sequence[tuple[str, object]],
-    only_quote: bool,
-    no_stream: bool,
-) -> None:
+def command(given: Given, /, only_quote: bool, no_stream: bool, **narrowed: Any) -> None:
     """Answer a question from your documents, and say where the answer stands."""
-    words, filters = asked(question), filters_of(collections, documents, path, meta)
+    wish = Narrowed(**narrowed)
+    words, filters = asked(wish.question), wish.filters()
     streams = not (no_stream or given.as_json)
 
     async def work(answers: Answers) -> Answer:

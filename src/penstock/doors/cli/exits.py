@@ -41,7 +41,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.OK: "It went well.",
     Exit.VALIDATION: "The request is wrong: an option, an id, a payload; repeating it cannot help.",
     Exit.EXECUTION: "It failed on the way: damaged data, or something nobody foresaw.",
-    Exit.CONFIGURATION: "The configuration is wrong, or a server cannot do it; the message names the key.",
+    Exit.CONFIGURATION: "The configuration is wrong; the message names the key.",
     Exit.CONNECTION: "The store or server cannot be reached or does not let us in, or a limit is reached.",
     Exit.TIMEOUT: "It took longer than it may.",
     Exit.INTERRUPTED: "Ctrl-C; what was accepted before stays queued.",
@@ -80,7 +80,6 @@ def complaint_of(error: Exception) -> Complaint:
 def _exit_of(fault: Fault) -> Exit:
     by_code = {
         "ERR_CONFIGURATION": Exit.CONFIGURATION,
-        "ERR_SERVER_UNABLE": Exit.CONFIGURATION,
         "ERR_TIMEOUT": Exit.TIMEOUT,
     }
     if fault.code in by_code:

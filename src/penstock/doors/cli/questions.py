@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -54,19 +55,30 @@ def filtering(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def filters_of(
-    collections: Sequence[str], documents: Sequence[str], path: str | None, meta: Sequence[tuple[str, object]]
-) -> Filters:
-    """The filters as they were given; a path counts from the working folder."""
-    for name, values in (("--rag", collections), ("--document", documents), ("--meta", meta)):
-        if len(values) > FILTERS_MAX:
-            raise click.BadParameter(f"{name} was given {len(values)} times, at most {FILTERS_MAX} count")
-    return Filters(
-        collections=tuple(collections),
-        documents=tuple(DocumentId(each) for each in dict.fromkeys(documents)),
-        path=None if path is None else os.path.abspath(path),
-        metadata=dict(meta),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """What `filtering` gives a command, as it was typed."""
+
+    question: Sequence[str]
+    collections: Sequence[str]
+    documents: Sequence[str]
+    path: str | None
+    meta: Sequence[tuple[str, object]]
+
+    def __post_init__(self) -> None:
+        given = (("--rag", self.collections), ("--document", self.documents), ("--meta", self.meta))
+        for name, values in given:
+            if len(values) > FILTERS_MAX:
+                raise click.BadParameter(f"{name} was given {len(values)} times, at most {FILTERS_MAX} count")
+
+    def filters(self) -> Filters:
+        """For a store of this machine; a path counts from the working folder."""
+        return Filters(
+            collections=tuple(self.collections),
+            documents=tuple(DocumentId(each) for each in dict.fromkeys(self.documents)),
+            path=None if self.path is None else os.path.abspath(self.path),
+            metadata=dict(self.meta),
+        )
 
 
 def asked(words: Sequence[str]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +11,7 @@ from penstock.doors.answer_shapes import Found
 from penstock.doors.cli import output
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.questions import asked, filtering, filters_of, with_answers
+from penstock.doors.cli.questions import Narrowed, asked, filtering, with_answers
 from penstock.model.answers import Confidence, Findings
 
 if TYPE_CHECKING:
@@ -48,17 +47,10 @@ WEAK = "The evidence is weak: perhaps none of these is what you look for."
     help="Passages at most.",
 )
 @click.pass_obj
-def command(
-    given: Given,
-    question: Sequence[str],
-    collections: Sequence[str],
-    documents: Sequence[str],
-    path: str | None,
-    meta: Sequence[tuple[str, object]],
-    top: int,
-) -> None:
+def command(given: Given, /, top: int, **narrowed: Any) -> None:
     """Find the passages of your documents that speak of a question."""
-    words, filters = asked(question), filters_of(collections, documents, path, meta)
+    wish = Narrowed(**narrowed)
+    words, filters = asked(wish.question), wish.filters()
 
     async def work(answers: Answers) -> Findings:
         return await answers.search(filters, words, top=top)

@@ -39,13 +39,18 @@ if TYPE_CHECKING:
 def delete(given: Given, name: str, yes: bool, dry_run: bool) -> None:
     """Delete a collection with all its documents."""
     seen = with_store(given, lambda store, settings: _look(store, settings, name))
-    if not dry_run and not yes:
-        _ask(seen)
-    done = seen if dry_run else with_store(given, lambda store, settings: _delete(store, settings, name))
+    if not dry_run:
+        ask_unless(seen, yes=yes)
+        seen = with_store(given, lambda store, settings: _delete(store, settings, name))
+    show(given, seen, dry_run=dry_run)
+
+
+def show(given: Given, done: Deleted, *, dry_run: bool) -> None:
+    """Print what was deleted, or would be."""
     if given.as_json:
         output.document(Deleted(**{**done, "dry_run": dry_run}))
         return
-    output.line(name)
+    output.line(done["name"])
     counts = f"{plural(done['documents'], 'document')} and {plural(done['chunks'], 'chunk')}"
     if dry_run:
         output.talk(f"{counts} would be deleted; nothing was changed")
@@ -71,8 +76,10 @@ async def _delete(store: Store, settings: Settings, name: str) -> Deleted:
     return seen
 
 
-def _ask(seen: Deleted) -> None:
+def ask_unless(seen: Deleted, *, yes: bool) -> None:
     """A person is asked; a script must say --yes."""
+    if yes:
+        return
     what = f"{plural(seen['documents'], 'document')} and {plural(seen['chunks'], 'chunk')}"
     if sys.stdin is None or not sys.stdin.isatty():
         raise Refused(f"{seen['name']} with {what} would be deleted; say --yes to do it")

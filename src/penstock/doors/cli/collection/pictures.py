@@ -77,11 +77,13 @@ def collection(found: CollectionDetails, now: float) -> RenderableType:
     table.add_row("size", size(found["bytes"]))
     recipe = ", ".join(f"{name} {value}" for name, value in found["recipe"].items())
     table.add_row("recipe", Text(clean(recipe)))
-    for difference in found["recipe_differences"]:
+    for difference in found.get("recipe_differences", ()):
         table.add_row("", Text(f"{clean(difference)}: reindex to apply", style="yellow"))
     building = found["building_progress"]
     if building is not None:
         table.add_row("rebuilding", f"{building['done']:,} of {building['total']:,} documents")
+    elif found["building"]:
+        table.add_row("rebuilding", "beside the index that answers")
     for number, source in enumerate(found["sources"]):
         how = "files are moved through it" if source["own"] else "only read"
         watched = "watched" if source["watch"] else "not watched"

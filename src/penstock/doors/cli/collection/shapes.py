@@ -17,7 +17,7 @@ class StateCounts(TypedDict):
 
 
 class CollectionFacts(TypedDict):
-    """One collection; `recipe_differences` is what configuration would change; a server tells no recipe."""
+    """One collection; `recipe_differences` is what configuration would change; a server tells none."""
 
     name: str
     description: str
@@ -26,7 +26,7 @@ class CollectionFacts(TypedDict):
     chunks: int
     bytes: int
     created_at: str
-    recipe: NotRequired[dict[str, object]]
+    recipe: dict[str, object]
     recipe_differences: NotRequired[list[str]]
     building: bool
 
@@ -38,7 +38,7 @@ class CollectionList(TypedDict):
 
 
 class Made(TypedDict):
-    """A collection; `created` is false if it was there before; a server does not tell the recipe."""
+    """A collection; `created` is false if it was there before; a server tells no recipe in a dry run."""
 
     name: str
     created: bool
@@ -55,11 +55,11 @@ class BuildingFacts(TypedDict):
 
 
 class FailureFacts(TypedDict):
-    """A document in error."""
+    """A document in error; a server does not tell its identity."""
 
     document_id: str
     name: str
-    identity: str
+    identity: NotRequired[str]
     error: ErrorFacts
 
 
@@ -75,7 +75,7 @@ class SourceFacts(TypedDict):
 
 
 class CollectionDetails(CollectionFacts):
-    """One collection with its failures, its sources, and the index being built."""
+    """One collection with its failures, and with its sources and the index being built, told by no server."""
 
     failures: list[FailureFacts]
     failures_by_code: dict[str, int]

@@ -36,7 +36,11 @@ def show(given: Given, name: str) -> None:
 
         return await details_of(store, settings, await known_collection(store, settings, name))
 
-    found = with_store(given, work)
+    show_details(given, with_store(given, work))
+
+
+def show_details(given: Given, found: CollectionDetails) -> None:
+    """Print everything about a collection."""
     if given.as_json:
         output.document(found)
     elif output.on_terminal():

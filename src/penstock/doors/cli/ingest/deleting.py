@@ -46,8 +46,7 @@ PRIORITY = 9
 @click.pass_obj
 def delete(given: Given, name: str, paths: Sequence[str], ids: Sequence[str], dry_run: bool) -> None:
     """Delete documents; they are out of every answer as soon as a worker takes the job."""
-    if not paths and not ids:
-        raise click.UsageError("say what to delete: --path or --document")
+    check(paths, ids)
 
     async def work(store: Store, settings: Settings) -> RemovedDocuments:
         from penstock.wiring.collections import known_collection
@@ -68,7 +67,13 @@ def delete(given: Given, name: str, paths: Sequence[str], ids: Sequence[str], dr
                 facts["job_id"] = each.job
         return done
 
-    _print(given, with_store(given, work))
+    show(given, with_store(given, work))
+
+
+def check(paths: Sequence[str], ids: Sequence[str]) -> None:
+    """Nothing is deleted that nobody named."""
+    if not paths and not ids:
+        raise click.UsageError("say what to delete: --path or --document")
 
 
 async def _named(
@@ -107,7 +112,8 @@ async def _at(store: Store, collection: Collection, path: str) -> list[Document]
     return found
 
 
-def _print(given: Given, done: RemovedDocuments) -> None:
+def show(given: Given, done: RemovedDocuments) -> None:
+    """Print what is deleted, or would be."""
     if given.as_json:
         output.document(done)
         return

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 @click.pass_obj
 def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_run: bool) -> None:
     """Try documents in error again."""
-    if not failed:
-        raise click.UsageError("say --failed: every document in error, or those --rag and --code choose")
+    check(failed=failed)
 
     async def work(store: Store, settings: Settings) -> RetriedDocuments:
         from penstock.wiring.collections import declare_all, known_collection
@@ -64,7 +63,13 @@ def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_ru
                 await _again(store, document, done)
         return done
 
-    _print(given, with_store(given, work))
+    show(given, with_store(given, work))
+
+
+def check(*, failed: bool) -> None:
+    """Nothing is tried again that nobody named."""
+    if not failed:
+        raise click.UsageError("say --failed: every document in error, or those --rag and --code choose")
 
 
 async def _again(store: Store, document: Document, done: RetriedDocuments) -> None:
@@ -91,7 +96,8 @@ async def _again(store: Store, document: Document, done: RetriedDocuments) -> No
     done["documents"].append(facts)
 
 
-def _print(given: Given, done: RetriedDocuments) -> None:
+def show(given: Given, done: RetriedDocuments) -> None:
+    """Print what is tried again, or would be."""
     if given.as_json:
         output.document(done)
         return

@@ -38,8 +38,21 @@ class WaitFacts(TypedDict):
     failures: list[FailedFacts]
 
 
-class Handed(TypedDict):
-    """What was handed in, in order; `wait` is null unless somebody waited."""
+class RefusedFacts(TypedDict):
+    """A file a server did not take."""
+
+    name: str
+    error: ErrorFacts
+
+
+class Refusals(TypedDict, total=False):
+    """What a server did not take, where there is a server."""
+
+    refused: list[RefusedFacts]
+
+
+class Handed(Refusals):
+    """What was handed in, in order; `wait` is null unless somebody waited; only a server has `refused`."""
 
     collection: str
     items: list[ItemFacts]

@@ -16,7 +16,7 @@ from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
 from penstock.doors.cli.ingest import paths
 from penstock.doors.cli.ingest.following import Outlook
-from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, WaitFacts
+from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, Refusals, WaitFacts
 from penstock.doors.cli.ingest.waiting import facts_of, tell_end, wait
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import duration, pair, text
@@ -83,7 +83,9 @@ class Call:
         "With `--wait` it ends with 0 only if everything was ingested, with 2 if anything failed and with 5 "
         "if `--timeout` was over before; what has not ended then stays queued.",
         "`--reindex` also rebuilds the whole collection beside the one that answers.",
-        "A server takes files, globs and texts, a hundred files at a time, each hundred whole or not at all.",
+        "Through a server folders and projects are read here by the same rules, and each file is sent by "
+        "itself; what the server refuses is told, the others are taken in, and it ends with 1.",
+        "A server fetches no addresses for others: store what `--url` names as a file and hand that in.",
     ),
 )
 @click.option("--rag", "collection", type=text, required=True, metavar="NAME", help="Collection it goes to.")
@@ -160,6 +162,7 @@ class Submission:
                     reindexing=call.reindex,
                     wait=found,
                     dry_run=call.dry_run,
+                    **self._more(),
                 )
             )
         elif call.dry_run:
@@ -169,6 +172,10 @@ class Submission:
             tell_end(found, quiet=call.quiet)
         elif not call.quiet:
             _tell_next(self._items)
+
+    def _more(self) -> Refusals:
+        """What else there is to tell in the document."""
+        return {}
 
 
 class _Submit(Submission):
@@ -217,7 +224,7 @@ def requests_of(call: Call, settings: Settings, *, file_bytes_max: int) -> list[
         Request(payload=File(file_path=path), name=path, priority=direct, size=count)
         for path, count in seen.files.items()
     ]
-    found += [Request(payload=_folder(call, path), name=path, priority=background) for path in seen.folders]
+    found += [Request(payload=folder_of(call, path), name=path, priority=background) for path in seen.folders]
     texts = [*call.texts, *([text_of_stdin(settings.limits.payload_bytes)] if STDIN in call.paths else [])]
     for content in texts:
         payload = Content(content=content, source_type="cli", main_tag=call.name)
@@ -232,7 +239,8 @@ def requests_of(call: Call, settings: Settings, *, file_bytes_max: int) -> list[
     return found
 
 
-def _folder(call: Call, path: str) -> Folder:
+def folder_of(call: Call, path: str) -> Folder:
+    """A folder with what was said about all of them."""
     usual = Folder(folder_path=path, patterns=tuple(call.patterns), ignore_patterns=tuple(call.ignore))
     if call.depth is None:
         return usual
@@ -253,8 +261,8 @@ def _library(call: Call, url: str) -> Library:
     return Library(library_name=name, library_version=call.version, source_url=url)
 
 
-def text_of_stdin(bytes_max: int) -> str:
-    """What comes on stdin; Refused where it is no text, or too long."""
+def text_of_stdin(bytes_max: int, limit: str = "limits.payload_bytes") -> str:
+    """What comes on stdin; Refused where it is no text, or longer than the limit of this name."""
     if sys.stdin is None:
         raise click.UsageError("there is no stdin to read from")
     if sys.stdin.isatty():
@@ -262,8 +270,7 @@ def text_of_stdin(bytes_max: int) -> str:
     data = sys.stdin.buffer.read(bytes_max + 1)
     if len(data) > bytes_max:
         raise Refused(
-            f"stdin holds more than {bytes_max:,} bytes, which is limits.payload_bytes; "
-            "store it as a file and name that",
+            f"stdin holds more than {bytes_max:,} bytes, which is {limit}; store it as a file and name that",
             code="ERR_PAYLOAD_TOO_LARGE",
         )
     try:

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.doors.cli import output
@@ -33,6 +34,25 @@ SHOWN_MAX = 20
 """Failures told to a person; all that are kept are in the document."""
 
 Show = Callable[[Outlook], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """How far something is, in words: for a line, beside a bar, and its rate."""
+
+    line: Callable[[Outlook], str]
+    beside: Callable[[Outlook], str]
+    rate: Callable[[float], str]
+
+
+ENDS = Wording(
+    line=lambda seen: f"{seen.ended:,} of {seen.total:,} ended, {seen.failed:,} failed",
+    beside=lambda seen: (
+        f"{seen.ended:,} of {seen.total:,}" + (f", {seen.failed:,} failed" if seen.failed else "")
+    ),
+    rate=lambda rate: f"{rate:.1f}/s",
+)
+"""Work that ends, well or not."""
 
 
 class Pace:
@@ -105,10 +125,10 @@ def tell_end(found: WaitFacts, *, quiet: bool) -> None:
         output.talk(_sum(found))
 
 
-def tell_failure(each: FailedFacts) -> None:
+def tell_failure(each: FailedFacts, how: str = "failed") -> None:
     """One failure in words."""
     error = each["error"]
-    output.talk(output.clean(f"failed: {each['name']}: {error['message']} ({error['code']})"))
+    output.talk(output.clean(f"{how}: {each['name']}: {error['message']} ({error['code']})"))
     for line in error["suggestions"]:
         output.talk(f"  {output.clean(line)}")
 
@@ -131,35 +151,35 @@ async def _tell_if_alone(store: Store, *, quiet: bool) -> None:
 
 
 @contextmanager
-def showing(*, quiet: bool) -> Iterator[Show]:
+def showing(*, quiet: bool, wording: Wording = ENDS) -> Iterator[Show]:
     """How far it is, on stderr: a bar for a person, lines for a log, or nothing."""
     if quiet:
         yield lambda _: None
     elif sys.stderr is not None and sys.stderr.isatty():
-        with _bar() as show:
+        with _bar(wording) as show:
             yield show
     else:
-        yield _lines()
+        yield _lines(wording)
 
 
-def _lines() -> Show:
+def _lines(wording: Wording) -> Show:
     pace, told, told_at = Pace(), "", 0.0
 
     def show(outlook: Outlook) -> None:
         nonlocal told, told_at
         now = time.monotonic()
         pace.take(outlook.ended, now)
-        counts = f"{outlook.ended:,} of {outlook.total:,} ended, {outlook.failed:,} failed"
+        counts = wording.line(outlook)
         if counts != told and (now - told_at >= LINE_SECONDS or outlook.is_over):
             told, told_at = counts, now
-            rest = [f"{pace.rate:.1f}/s" if pace.rate else "", pace.left(outlook)]
+            rest = [wording.rate(pace.rate) if pace.rate else "", pace.left(outlook)]
             output.talk(", ".join([counts, *filter(None, rest)]))
 
     return show
 
 
 @contextmanager
-def _bar() -> Iterator[Show]:
+def _bar(wording: Wording) -> Iterator[Show]:
     """A bar on stderr, so that stdout stays data."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
@@ -176,13 +196,12 @@ def _bar() -> Iterator[Show]:
 
         def show(outlook: Outlook) -> None:
             pace.take(outlook.ended, time.monotonic())
-            failed = f", {outlook.failed:,} failed" if outlook.failed else ""
-            rate = f"{pace.rate:.1f}/s" if pace.rate else ""
+            rate = wording.rate(pace.rate) if pace.rate else ""
             progress.update(
                 task,
                 total=outlook.total or None,
                 completed=outlook.ended,
-                counts=f"{outlook.ended:,} of {outlook.total:,}{failed}",
+                counts=wording.beside(outlook),
                 pace=", ".join(filter(None, [rate, pace.left(outlook)])),
             )
 

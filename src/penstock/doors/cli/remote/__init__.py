@@ -17,9 +17,13 @@ WAYS = {
     "penstock ask": ("penstock.doors.cli.remote.questions", "ask"),
     "penstock collection list": ("penstock.doors.cli.remote.collections", "list_collections"),
     "penstock collection create": ("penstock.doors.cli.remote.collections", "create"),
+    "penstock collection show": ("penstock.doors.cli.remote.collections", "show_collection"),
+    "penstock collection delete": ("penstock.doors.cli.remote.collections", "delete"),
     "penstock ingest submit": ("penstock.doors.cli.remote.submitting", "submit"),
     "penstock ingest status": ("penstock.doors.cli.remote.status", "status"),
     "penstock ingest list": ("penstock.doors.cli.remote.listing", "list_documents"),
+    "penstock ingest retry": ("penstock.doors.cli.remote.changing", "retry"),
+    "penstock ingest delete": ("penstock.doors.cli.remote.changing", "delete"),
 }
 """A command's path, and the function that has a server do it."""
 ANYWHERE = frozenset({"penstock reference", "penstock config show", "penstock config reference"})

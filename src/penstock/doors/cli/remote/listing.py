@@ -10,8 +10,8 @@ from penstock.doors.cli.given import Given
 from penstock.doors.cli.ingest import listing
 from penstock.doors.cli.ingest.shapes import DocumentFacts, DocumentList
 from penstock.doors.cli.remote import unable
+from penstock.doors.cli.remote.facts import error_facts
 from penstock.doors.cli.remote.session import with_server
-from penstock.doors.cli.shapes import ErrorFacts
 
 PAGE_MAX = 200
 """Documents the server gives at once."""
@@ -47,7 +47,6 @@ def list_documents(
 
 def facts_of(document: Document) -> DocumentFacts:
     """A document as people and programs are shown it."""
-    error = document.error
     return DocumentFacts(
         id=document.id,
         collection=document.collection,
@@ -62,7 +61,5 @@ def facts_of(document: Document) -> DocumentFacts:
         metadata=document.metadata,
         created_at=document.created_at,
         updated_at=document.updated_at,
-        error=None
-        if error is None
-        else ErrorFacts(code=error.code, message=error.message, suggestions=list(error.suggestions)),
+        error=None if document.error is None else error_facts(document.error),
     )

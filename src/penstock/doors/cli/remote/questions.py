@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import click
 import msgspec
@@ -14,53 +13,41 @@ from penstock.doors import answer_shapes
 from penstock.doors.cli import ask as asking
 from penstock.doors.cli import search as searching
 from penstock.doors.cli.given import Given
-from penstock.doors.cli.questions import asked
-from penstock.doors.cli.remote import unable
+from penstock.doors.cli.questions import Narrowed, asked
 from penstock.doors.cli.remote.session import with_server
 
 
 @click.pass_obj
-def search(
-    given: Given,
-    question: Sequence[str],
-    collections: Sequence[str],
-    documents: Sequence[str],
-    path: str | None,
-    meta: Sequence[tuple[str, object]],
-    top: int,
-) -> None:
+def search(given: Given, /, top: int, **narrowed: Any) -> None:
     """Have the server search."""
-    words = asked(question)
+    wish = Narrowed(**narrowed)
+    words = asked(wish.question)
 
     async def work(server: Penstock) -> Found:
-        return await server.search(
-            words, collections=collections, documents=documents, path=path, metadata=dict(meta), top_k=top
-        )
+        return await server.search(words, top_k=top, **_filters(wish))
 
     found = with_server(given, work)
     searching.show(given, cast(answer_shapes.Found, msgspec.to_builtins(found)))
 
 
 @click.pass_obj
-def ask(
-    given: Given,
-    question: Sequence[str],
-    collections: Sequence[str],
-    documents: Sequence[str],
-    path: str | None,
-    meta: Sequence[tuple[str, object]],
-    only_quote: bool,
-    no_stream: bool,
-) -> None:
+def ask(given: Given, /, only_quote: bool, no_stream: bool, **narrowed: Any) -> None:
     """Have the server answer; its answer comes as a whole."""
-    if only_quote:
-        raise unable("--quote chooses how this machine answers")
-    words = asked(question)
+    wish = Narrowed(**narrowed)
+    words = asked(wish.question)
 
     async def work(server: Penstock) -> Answer:
-        return await server.ask(
-            words, collections=collections, documents=documents, path=path, metadata=dict(meta)
-        )
+        return await server.ask(words, quote=only_quote, **_filters(wish))
 
     answer = with_server(given, work)
     asking.show(given, cast(answer_shapes.Answered, msgspec.to_builtins(answer)), is_written=False)
+
+
+def _filters(wish: Narrowed) -> dict[str, Any]:
+    """As the server takes them: a path is one of its own."""
+    return {
+        "collections": wish.collections,
+        "documents": wish.documents,
+        "path": wish.path,
+        "metadata": dict(wish.meta),
+    }

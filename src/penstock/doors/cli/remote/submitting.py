@@ -4,37 +4,55 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from penstock.client import Penstock
+from penstock.client import Penstock, PenstockError, Sendable
+from penstock.client.files import Progress
 from penstock.client.values import Accepted, Document
+from penstock.doors.cli import output
 from penstock.doors.cli.exits import Exit
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.ingest import paths
 from penstock.doors.cli.ingest.following import Outlook
-from penstock.doors.cli.ingest.shapes import FailedFacts, ItemFacts, WaitFacts
+from penstock.doors.cli.ingest.shapes import FailedFacts, ItemFacts, Refusals, RefusedFacts, WaitFacts
 from penstock.doors.cli.ingest.submitting import (
     STDIN,
     Call,
     Submission,
     call_of,
+    folder_of,
     metadata_of,
     print_ids,
     text_of_stdin,
 )
-from penstock.doors.cli.ingest.waiting import showing
+from penstock.doors.cli.ingest.waiting import Wording, showing, tell_failure
 from penstock.doors.cli.remote import unable
+from penstock.doors.cli.remote.facts import error_facts
 from penstock.doors.cli.remote.session import with_server
 from penstock.doors.cli.shapes import ErrorFacts
+from penstock.doors.cli.words import plural, size
+from penstock.model.errors import Refused
 from penstock.model.jobs import PRIORITY_NAMES
+from penstock.model.payloads import Folder, Project
 
-FILES_MAX = 10_000
+FILES_MAX = 100_000
+STDIN_BYTES_MAX = 64 * 1024 * 1024
 TEXT_BYTES_MAX = 1024 * 1024
 """A longer text is sent as a file."""
+AT_ONCE = 4
+"""Files on their way at a time."""
+OF_THE_FILE = frozenset({400, 409, 413, 415, 422})
+"""Statuses that say something about the file that was sent, not about us or the server."""
+SENDS = Wording(
+    line=lambda seen: f"{size(seen.done)} of {size(seen.total)} sent",
+    beside=lambda seen: f"{size(seen.done)} of {size(seen.total)} sent",
+    rate=lambda rate: f"{size(int(rate))}/s",
+)
 
 
 @click.pass_obj
@@ -51,13 +69,12 @@ def submit(given: Given, /, more: Sequence[str], **words: Any) -> int:
 
 def _check(call: Call) -> None:
     """Refuse what a server takes from nobody but its own machine."""
+    if call.urls:
+        raise unable(
+            "--url is fetched on the server's own machine: store it as a file here, and hand that in"
+        )
     given = {
-        "--url": call.urls,
-        "--project": call.projects,
         "--version": call.version,
-        "--pattern": call.patterns,
-        "--ignore": call.ignore,
-        "--depth": call.depth is not None,
         "--priority": call.priority,
         "--reindex": call.reindex,
         "--skip-validation": call.skip_validation,
@@ -68,48 +85,137 @@ def _check(call: Call) -> None:
             raise unable(f"{option} works on the server's own machine")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parcel:
+    """One thing to be sent: what is told of it, and the way it goes."""
+
+    item: ItemFacts
+    send: Callable[[Penstock, Progress], Awaitable[Accepted]]
+
+
 class _Sending(Submission):
     """One call whose files go to a server."""
+
+    def __init__(self, given: Given, call: Call) -> None:
+        super().__init__(given, call)
+        self._refused: list[RefusedFacts] = []
 
     async def run(self, server: Penstock) -> int:
         """Look, send, and wait if asked to."""
         call = self._call
-        typed = [path for path in call.paths if path != STDIN]
-        seen = await asyncio.to_thread(paths.look, typed, file_bytes_max=sys.maxsize, files_max=FILES_MAX)
-        if seen.folders:
-            raise unable(f"{seen.folders[0]} is a folder, and folders are read on the server's own machine")
-        texts = [*call.texts, *([text_of_stdin(TEXT_BYTES_MAX)] if STDIN in call.paths else [])]
-        name = call.name or "text"
+        parcels = await self._packed()
         await server.collection(call.collection)
-        self._items = [_item("file", path, size) for path, size in seen.files.items()]
-        self._items += [_item("content", name, len(text.encode())) for text in texts]
         if call.dry_run:
+            self._items = [each.item for each in parcels]
             self.show(None)
             return Exit.OK
-        planned, self._items = self._items, []
-        accepted = await self._send(server, list(seen.files), texts, name)
-        self._items = [_with(item, each) for item, each in zip(planned, accepted, strict=True)]
+        try:
+            await self._send(server, parcels)
+        except PenstockError:
+            self._tell_taken()
+            raise
         if not self._given.as_json:
             print_ids(self._items)
-        if not call.wait:
-            self.show(None)
+        found = await self._wait(server) if call.wait and self._items else None
+        if self._items or self._given.as_json:
+            self.show(found)
+        for each in self._refused:
+            tell_failure(FailedFacts(job_id="", **each), "refused")
+        if self._refused:
+            return Exit.VALIDATION
+        if found is None:
             return Exit.OK
-        found = await self._wait(server)
-        self.show(found)
         if found["end"] == "timeout":
             return Exit.TIMEOUT
         return Exit.EXECUTION if found["failed"] else Exit.OK
 
-    async def _send(
-        self, server: Penstock, files: Sequence[str], texts: Sequence[str], name: str
-    ) -> list[Accepted]:
-        call, metadata = self._call, metadata_of(self._call.meta)
-        done = await server.upload(*files, collection=call.collection, metadata=metadata)
-        for content in texts:
-            done.append(
-                await server.submit_text(content, collection=call.collection, name=name, metadata=metadata)
+    def _tell_taken(self) -> None:
+        """Before the rest is given up: what the server has will be ingested."""
+        if self._given.as_json:
+            self.show(None)
+        elif self._items:
+            print_ids(self._items)
+            output.talk(
+                f"{plural(len(self._items), 'job')} submitted before; saying it again doubles none"
             )
-        return done
+
+    def _more(self) -> Refusals:
+        return {"refused": self._refused}
+
+    async def _packed(self) -> list[_Parcel]:
+        """Everything that was named, looked at on this machine."""
+        call = self._call
+        typed = [path for path in call.paths if path != STDIN]
+        seen = await asyncio.to_thread(paths.look, typed, file_bytes_max=sys.maxsize, files_max=FILES_MAX)
+        files = dict(seen.files)
+        for path in seen.folders:
+            files |= await _files_below(folder_of(call, path))
+        for root in call.projects:
+            files |= await _files_below(Project(project_root=paths.folder(root)))
+        parcels = [self._file(path, path, count) for path, count in files.items()]
+        texts = list(call.texts)
+        if STDIN in call.paths:
+            texts.append(text_of_stdin(STDIN_BYTES_MAX, "as much as is read"))
+        return parcels + [self._text(text) for text in texts]
+
+    def _file(self, name: str, file: Sendable, count: int, kind: str = "file") -> _Parcel:
+        async def send(server: Penstock, progress: Progress) -> Accepted:
+            (accepted,) = await server.upload(
+                file, collection=self._call.collection, metadata=metadata, progress=progress
+            )
+            return accepted
+
+        metadata = metadata_of(self._call.meta)
+        return _Parcel(item=_item(kind, name, count), send=send)
+
+    def _text(self, content: str) -> _Parcel:
+        call, data = self._call, content.encode()
+        name = call.name or "text"
+        if len(data) > TEXT_BYTES_MAX:
+            return self._file(name, (f"{name}.txt", data), len(data), "content")
+
+        async def send(server: Penstock, progress: Progress) -> Accepted:
+            accepted = await server.submit_text(
+                content, collection=call.collection, name=name, metadata=metadata_of(call.meta)
+            )
+            progress(len(data))
+            return accepted
+
+        return _Parcel(item=_item("content", name, len(data)), send=send)
+
+    async def _send(self, server: Penstock, parcels: Sequence[_Parcel]) -> None:
+        """Send some at a time; what was accepted is told also where the rest cannot be sent."""
+        taken: dict[int, ItemFacts] = {}
+        waiting = iter(enumerate(parcels))
+        sent, total = 0, sum(each.item["size"] or 0 for each in parcels)
+
+        with showing(quiet=self._call.quiet, wording=SENDS) as show:
+
+            def progress(more: int) -> None:
+                nonlocal sent
+                sent += more
+                show(Outlook(total=max(total, sent), done=sent, failed=0, is_over=sent >= total))
+
+            async def carry() -> None:
+                for number, parcel in waiting:
+                    try:
+                        taken[number] = _with(parcel.item, await parcel.send(server, progress))
+                    except PenstockError as error:
+                        if error.status not in OF_THE_FILE:
+                            raise
+                        self._refused.append(_refused(parcel.item, error))
+                    except OSError as error:
+                        gone = Refused(f"it cannot be read: {error.strerror}", code="ERR_FILE_UNREADABLE")
+                        self._refused.append(_refused(parcel.item, gone))
+                    self._items = [taken[each] for each in sorted(taken)]
+
+            carriers = [asyncio.create_task(carry()) for _ in range(min(AT_ONCE, len(parcels)))]
+            try:
+                await asyncio.gather(*carriers)
+            finally:
+                for carrier in carriers:
+                    carrier.cancel()
+                await asyncio.gather(*carriers, return_exceptions=True)
 
     async def _wait(self, server: Penstock) -> WaitFacts:
         """Follow to the end, or until the time is over."""
@@ -141,13 +247,25 @@ def _outlook(total: int, ended: dict[str, Document]) -> Outlook:
 
 
 def _failed(item: ItemFacts, document: Document) -> FailedFacts:
-    error = document.error
-    told = (
-        ErrorFacts(code="ERR_UNEXPECTED", message="it failed without a recorded reason", suggestions=[])
-        if error is None
-        else ErrorFacts(code=error.code, message=error.message, suggestions=list(error.suggestions))
-    )
-    return FailedFacts(job_id=item["job_id"] or "", name=item["name"], error=told)
+    return FailedFacts(job_id=item["job_id"] or "", name=item["name"], error=error_facts(document.error))
+
+
+def _refused(item: ItemFacts, error: PenstockError | Refused) -> RefusedFacts:
+    told = ErrorFacts(code=error.code, message=error.message, suggestions=list(error.suggestions))
+    return RefusedFacts(name=item["name"], error=told)
+
+
+async def _files_below(below: Folder | Project) -> dict[str, int]:
+    """The files an ingest on this machine would find there, with their sizes; what is empty is left out."""
+    from penstock.wiring.intake import portions_of
+
+    found: dict[str, int] = {}
+    async with aclosing(portions_of(below, FILES_MAX)) as portions:
+        async for portion in portions:
+            found |= {each.path: each.size for each in portion.files if each.size}
+            for each in portion.overlooked:
+                output.talk(output.clean(f"left out: {each.path} ({each.why})"))
+    return found
 
 
 def _item(kind: str, name: str, size: int) -> ItemFacts:
