@@ -335,3 +335,46 @@ async def test_an_open_blob_outlives_its_removal(blobs: Blobs) -> None:
         first = file.read(5)
         await blobs.remove(blob.hash)
         assert first + file.read() == TEXT
+
+
+async def test_what_is_claimed_is_not_removed(engine: BlobEngine, folder: Path) -> None:
+    """B10: put anew, put again or verified; it can be removed once nobody claims it."""
+    mine, theirs = engine.open(folder), engine.open(folder)
+    known = await mine.put_bytes(b"known")
+
+    async with mine.claiming():
+        new = await mine.put_stream(arriving(TEXT), limit=LIMIT)
+        await mine.verify(known.hash)
+        assert [await theirs.remove(each.hash) for each in (new, known)] == [False, False]
+        async with mine.claiming():
+            await theirs.put_bytes(TEXT)
+        assert await theirs.remove(new.hash) is False
+
+    assert await bytes_of(theirs, new.hash) == TEXT
+    assert [await theirs.remove(each.hash) for each in (new, known)] == [True, True]
+
+
+async def test_whether_it_is_needed_is_asked_when_nobody_can_claim_it(blobs: Blobs) -> None:
+    """B10: what is needed stays; what is put while the question is asked stays too, and can be claimed."""
+    blob = await blobs.put_bytes(TEXT)
+
+    async def needed() -> bool:
+        return True
+
+    async def put_meanwhile() -> bool:
+        async with blobs.claiming():
+            assert await blobs.put_bytes(TEXT) == blob
+        return False
+
+    assert await blobs.remove(blob.hash, unless=needed) is False
+    assert await blobs.remove(blob.hash, unless=put_meanwhile) is False
+    assert await blobs.verify(blob.hash) == blob
+    assert await blobs.remove(blob.hash) is True
+
+
+async def test_a_claim_of_what_is_gone_says_so(blobs: Blobs) -> None:
+    """B7, B10: nothing can be claimed that is not there."""
+    async with blobs.claiming():
+        with pytest.raises(Broken) as told:
+            await blobs.verify(hash_of(TEXT))
+    assert told.value.code == "ERR_BLOB_MISSING"

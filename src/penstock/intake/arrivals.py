@@ -103,11 +103,12 @@ class Arrivals:
             lambda tx: tx.uploads.begin(self._workspace, name=shown, total=total)
         )
         self._uploads[upload] = 0
-        blob = await self._blobs.put_stream(self._counting.counted(upload, pieces), limit=limit)
-        if not blob.size:
-            raise Refused(f"{shown} is empty", code="ERR_FILE_EMPTY")
-        digest = BlobId(blob.hash)
-        hold = await self._database.write(lambda tx: tx.kept.hold_meanwhile(digest, seconds=HOLD_SECONDS))
+        async with self._blobs.claiming():  # until they are held
+            blob = await self._blobs.put_stream(self._counting.counted(upload, pieces), limit=limit)
+            if not blob.size:
+                raise Refused(f"{shown} is empty", code="ERR_FILE_EMPTY")
+            digest = BlobId(blob.hash)
+            hold = await self._database.write(lambda tx: tx.kept.hold_meanwhile(digest, seconds=HOLD_SECONDS))
         self._holds.append(hold)
         self._uploads[upload] = blob.size
         return Uploaded(blob=digest, size=blob.size, name=shown, hold=hold, upload=upload)

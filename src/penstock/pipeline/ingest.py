@@ -27,11 +27,12 @@ class Ingest:
         if lease.delete_first:
             await self._shop.write(lease, lambda tx: hide(tx, lease))
         await self._attach(lease)
-        captured = await self._capturer.capture(lease, options)
-        if captured is None:
-            await self._shop.write(lease, lambda tx: hide(tx, lease))
-        else:
-            await self._builder.build(attempt, captured, options)
+        async with self._shop.blobs.claiming():  # until a version refers to them
+            captured = await self._capturer.capture(lease, options)
+            if captured is None:
+                await self._shop.write(lease, lambda tx: hide(tx, lease))
+            else:
+                await self._builder.build(attempt, captured, options)
 
     async def _attach(self, lease: Lease) -> None:
         """A job that came by another way than ours, about a document we know, shows its fate there too."""

@@ -72,15 +72,18 @@ class Payments:
         return True
 
     async def free_blob(self, debt: Debt) -> bool:
-        """Let bytes go, unless something refers to them or has just captured them again."""
+        """Let bytes go, unless something refers to them, is about to, or has just captured them again."""
         blob = blob_hash(debt.about)
-        if await self._shop.catalogue.unused_blobs([BlobId(blob)]):
+        if not await self._in_use(blob):
             before = self._clock.now() - SPARE_SECONDS
-            removed = await self._shop.blobs.remove(blob, before=before)
+            removed = await self._shop.blobs.remove(blob, before=before, unless=partial(self._in_use, blob))
             if not removed and await self._is_there(blob):
                 raise Later(SPARE_SECONDS)
         await self._paid(debt)
         return True
+
+    async def _in_use(self, blob: BlobHash) -> bool:
+        return await self._shop.catalogue.blob_in_use(BlobId(blob))
 
     async def _is_there(self, blob: BlobHash) -> bool:
         try:

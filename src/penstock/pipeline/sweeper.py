@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from functools import partial
 
 from penstock.model.catalogue import BlobId
 from penstock.model.errors import Fault
@@ -66,4 +67,11 @@ class Sweeper:
     async def _free(self, blobs: list[BlobId]) -> int:
         before = self._clock.now() - SPARE_SECONDS
         unused = await self._catalogue.unused_blobs(blobs)
-        return sum([await self._blobs.remove(BlobHash(blob), before=before) for blob in sorted(unused)])
+        return sum(
+            [
+                await self._blobs.remove(
+                    BlobHash(blob), before=before, unless=partial(self._catalogue.blob_in_use, blob)
+                )
+                for blob in sorted(unused)
+            ]
+        )

@@ -11,11 +11,14 @@ B7  What is not there is Broken ERR_BLOB_MISSING, what is not what it was is Bro
     putting the bytes again mends both.
 B8  `remove` spares a blob that was put, or put again, at or after `before`; removing twice is fine.
 B9  A file opened before its blob was removed stays readable.
+B10 What is put or verified in a block of `claiming` is not removed before its end, by whatever process.
+    `remove` asks `unless` when nobody can claim the blob any more: what was claimed and referred to before is
+    seen, and what is put later stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -25,6 +28,10 @@ from penstock.model.files import Blob, BlobHash
 
 class Blobs(Protocol):
     """Where bytes are kept."""
+
+    def claiming(self) -> AbstractAsyncContextManager[None]:
+        """A block in which bytes are put and then referred to (B10); it counts for tasks begun in it too."""
+        ...
 
     async def put_file(self, path: Path, *, limit: int, beneath: Path | None = None) -> Blob:
         """Capture a file of at most `limit` bytes (B1 to B6).
@@ -53,8 +60,17 @@ class Blobs(Protocol):
         """Read all of it and compare (B7)."""
         ...
 
-    async def remove(self, digest: BlobHash, *, before: float | None = None) -> bool:
-        """Let the bytes go (B8), `before` in seconds since the epoch; False if nothing was removed."""
+    async def remove(
+        self,
+        digest: BlobHash,
+        *,
+        before: float | None = None,
+        unless: Callable[[], Awaitable[bool]] | None = None,
+    ) -> bool:
+        """Let the bytes go (B8, B10), `before` in seconds since the epoch; False if nothing was removed.
+
+        `unless` says whether somebody needs them after all.
+        """
         ...
 
     def all(self) -> AsyncIterator[Blob]:

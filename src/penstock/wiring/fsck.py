@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 
 from penstock.engines.disk import DiskBlobs
@@ -141,7 +142,8 @@ class Audit:
     async def _let_go(self, blob: BlobHash) -> bool:
         if await self._store.catalogue.blob_in_use(BlobId(blob)):
             return True
-        await self._blobs.remove(blob, before=self._store.clock.now() - SPARE_SECONDS)
+        in_use = partial(self._store.catalogue.blob_in_use, BlobId(blob))
+        await self._blobs.remove(blob, before=self._store.clock.now() - SPARE_SECONDS, unless=in_use)
         return True
 
     async def _take_again(self, each: Disagreement) -> bool:

@@ -2,7 +2,8 @@
 
 An unfinished blob lies in `unfinished/` under a lock its writer holds. Naming and removing a blob exclude
 each other by a lock on the folder of its first two digits, so that bytes put again while a cleaner decides
-are either seen by it or written anew, never lost between the two.
+are either seen by it or written anew, never lost between the two. Until they are referred to, a claim keeps
+them; see `claims`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
+from penstock.engines.disk import claims
 from penstock.engines.disk.aside import Stop, aside
+from penstock.engines.disk.claims import Claims
 from penstock.engines.disk.durable import (
     make_folder,
     sweep_unfinished,
@@ -41,8 +44,15 @@ class DiskBlobs:
         self._folder = folder
         self._unfinished = folder / "unfinished"
 
+    @asynccontextmanager
+    async def claiming(self) -> AsyncIterator[None]:
+        """What this task puts or verifies in the block stays until its end."""
+        with claims.claiming():
+            yield
+
     async def put_file(self, path: Path, *, limit: int, beneath: Path | None = None) -> Blob:
         """Capture a file in one reading."""
+        claimed = claims.current()
 
         def work(stop: Stop) -> Blob:
             with opened(path, limit=limit, beneath=beneath) as (source, before), self._draft() as draft:
@@ -52,22 +62,24 @@ class DiskBlobs:
                     if draft.size > before.st_size:
                         break
                 check_unchanged(source, before, draft.size, path)
-                return draft.finish()
+                return draft.finish(claimed)
 
         return await aside(work)
 
     async def put_bytes(self, data: bytes) -> Blob:
         """Keep bytes that are in memory already."""
+        claimed = claims.current()
 
         def work(_: Stop) -> Blob:
             with self._draft() as draft:
                 draft.add(data)
-                return draft.finish()
+                return draft.finish(claimed)
 
         return await aside(work)
 
     async def put_stream(self, pieces: AsyncIterator[bytes], *, limit: int) -> Blob:
         """Keep bytes as they come; each piece is written before the next is asked for."""
+        claimed = claims.current()
         await aside(lambda _: self._prepare())
         draft = self._begin()
         try:
@@ -75,7 +87,7 @@ class DiskBlobs:
                 if draft.size + len(piece) > limit:
                     raise Refused(f"more than the limit of {limit} bytes came", code="ERR_FILE_TOO_LARGE")
                 await aside(_adding(draft, piece))
-            return await aside(lambda _: draft.finish())
+            return await aside(lambda _: draft.finish(claimed))
         finally:
             await aside(lambda _: draft.close())
 
@@ -97,8 +109,11 @@ class DiskBlobs:
 
     async def verify(self, digest: BlobHash) -> Blob:
         """Hash it again."""
+        claimed = claims.current()
 
         def work(stop: Stop) -> Blob:
+            if claimed is not None:
+                self._claim(digest, claimed)
             found, size = sha256(), 0
             with self._keeping(digest), self._path(digest).open("rb", buffering=0) as file:
                 while piece := file.read(PIECE_BYTES):
@@ -111,24 +126,20 @@ class DiskBlobs:
 
         return await aside(work)
 
-    async def remove(self, digest: BlobHash, *, before: float | None = None) -> bool:
-        """Unlink it, unless it was put at or after `before`; the name's going is durable."""
-
-        def work(_: Stop) -> bool:
-            path = self._path(digest)
-            try:
-                with _locked(path.parent):
-                    if before is not None and path.stat().st_mtime >= before:
-                        return False
-                    path.unlink()
-                    sync_folder(path.parent)
-            except FileNotFoundError:
+    async def remove(
+        self,
+        digest: BlobHash,
+        *,
+        before: float | None = None,
+        unless: Callable[[], Awaitable[bool]] | None = None,
+    ) -> bool:
+        """Unlink it, if it is nobody's and older than `before`; the name's going is durable."""
+        path = self._path(digest)
+        with closing(Claims()) as seized:
+            file = await aside(lambda _: _seized(path, before, seized))
+            if file is None or (unless is not None and await unless()):
                 return False
-            except OSError as error:
-                raise keeping_fault(error, path) from error
-            return True
-
-        return await aside(work)
+            return await aside(lambda _: _unlinked(path, file))
 
     async def all(self) -> AsyncIterator[Blob]:
         """Folder by folder, so that memory holds a 256th of the names."""
@@ -172,6 +183,12 @@ class DiskBlobs:
         except OSError as error:
             raise keeping_fault(error, self._path(digest)) from error
 
+    def _claim(self, digest: BlobHash, claimed: Claims) -> None:
+        with self._keeping(digest):
+            file = claims.shared_soon(self._path(digest))
+        if file is not None:  # whoever reads it next is told that it is gone
+            claimed.add(file)
+
     def _size(self, digest: BlobHash) -> int:
         with self._keeping(digest):
             return self._path(digest).stat().st_size
@@ -201,7 +218,7 @@ class Draft:
             write_all(self._file, piece)
             self.size += len(piece)
 
-    def finish(self) -> Blob:
+    def finish(self, claimed: Claims | None = None) -> Blob:
         """Name the bytes by their hash, durably; bytes that are there already only become younger."""
         blob = Blob(hash=blob_hash(self._hash.hexdigest()), size=self.size)
         target = self._place(blob.hash)
@@ -209,12 +226,20 @@ class Draft:
             make_folder(target.parent)
             there = _holds(target, blob)
             with _locked(target.parent):
-                if not (there and _renewed(target)):
+                file = _renewed(target) if there else None
+                if file is None:
                     os.utime(self._file)
                     os.fsync(self._file)
                     self._path.rename(target)
-                # Also for bytes another writer has just named: he may not have come this far.
-                sync_folder(target.parent)
+                    fcntl.flock(self._file, fcntl.LOCK_SH)  # others may claim it from now on
+                    file = os.dup(self._file)
+                try:
+                    # Also for bytes another writer has just named: he may not have come this far.
+                    sync_folder(target.parent)
+                except BaseException:
+                    os.close(file)
+                    raise
+            (claimed.add if claimed is not None else os.close)(file)
         return blob
 
     def close(self) -> None:
@@ -242,12 +267,42 @@ def _holds(target: Path, blob: Blob) -> bool:
         return False
 
 
-def _renewed(target: Path) -> bool:
-    """Let the blob count as put now; False if it went meanwhile."""
+def _renewed(target: Path) -> int | None:
+    """Claim the blob and let it count as put now; None if it went meanwhile, or somebody is removing it."""
+    file = claims.shared(target)
+    if file is not None:
+        try:
+            os.utime(file)
+        except BaseException:
+            os.close(file)
+            raise
+    return file
+
+
+def _seized(path: Path, before: float | None, seized: Claims) -> int | None:
+    """The blob for nobody else, if it is old enough; None where it is gone or claimed."""
     try:
-        os.utime(target)
+        file = claims.alone(path)
+        if file is None:
+            return None
+        seized.add(file)
+        return None if before is not None and os.fstat(file).st_mtime >= before else file
+    except OSError as error:
+        raise keeping_fault(error, path) from error
+
+
+def _unlinked(path: Path, file: int) -> bool:
+    """Take its name away, if it is still this file's: bytes put meanwhile are another file."""
+    try:
+        with _locked(path.parent):
+            if not claims.is_at(path, file):
+                return False
+            path.unlink()
+            sync_folder(path.parent)
     except FileNotFoundError:
         return False
+    except OSError as error:
+        raise keeping_fault(error, path) from error
     return True
 
 

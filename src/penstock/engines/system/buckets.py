@@ -2,7 +2,7 @@
 
 A file of fixed size is mapped into each of them: a table of slots, each with the hash of a name, what was
 left in its bucket and when. A name lies in one of a few slots its hash leads to; where all are taken, the one
-not used for longest is given to it. So nothing grows, nothing is swept, and a request costs some microseconds.
+not used for longest is given to it. So nothing grows or is swept, and a request costs some microseconds.
 
 A lock on the file is held for the few instructions between reading a slot and writing it. Whoever does not
 get it at once goes on without: a process that was stopped in the middle must not stop the others, and two

@@ -242,16 +242,17 @@ async def move(
     blob = found.blob or await house.store.catalogue.last_bytes(found.id)
     if blob is None:
         raise Refused("its bytes are not taken in yet", code="ERR_NOT_PARSED")
-    kept = await house.blobs.verify(BlobHash(blob))
     order = await order_of(house, here, target.name, json.loads(found.metadata_json))
-    sent = Uploaded(blob=blob, size=kept.size, name=name)
+    async with house.blobs.claiming():  # it may be deleted by somebody else meanwhile
+        kept = await house.blobs.verify(BlobHash(blob))
+        sent = Uploaded(blob=blob, size=kept.size, name=name)
 
-    def work(tx: Transaction) -> AcceptedSaid:
-        (admitted,) = admit_uploads(tx, order, [sent])
-        _delete(tx, house=house, here=here, documents=[found])
-        return accepted([admitted]).items[0]
+        def work(tx: Transaction) -> AcceptedSaid:
+            (admitted,) = admit_uploads(tx, order, [sent])
+            _delete(tx, house=house, here=here, documents=[found])
+            return accepted([admitted]).items[0]
 
-    return await house.store.write(work)
+        return await house.store.write(work)
 
 
 def _delete(tx: Transaction, *, house: House, here: Workspace, documents: Sequence[Document]) -> AcceptedPage:
