@@ -68,10 +68,12 @@ class EventStream(Response):
 
 
 def block_of(frame: Frame) -> bytes:
-    """A frame as the stream writes it; the number goes into what the client sends when it comes again."""
+    """A frame as the stream writes it; the number goes into what the client sends when it comes again.
+
+    JSON holds none of the three line ends the stream knows; those only Unicode knows go through as they are.
+    """
     number = "" if frame.seq is None else f"id: {frame.seq}\n"
-    lines = "\n".join(f"data: {line}" for line in frame.text.splitlines())
-    return f"{number}{lines}\n\n".encode()
+    return f"{number}data: {frame.text}\n\n".encode()
 
 
 async def _send_on(listener: Listener, send: Send) -> None:
