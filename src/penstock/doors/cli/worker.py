@@ -62,7 +62,7 @@ def supervise(
     called = _called()
     talk("in another terminal, in this folder:")
     if handlers is None:
-        talk(f'  {called} ask{where} "what happens to a job when its worker dies?"')
+        talk(f'  {called} ask{where} "what happens to a job when its worker is killed?"')
         talk(f"  {called} ingest submit{where} --rag NAME --path FILE_OR_FOLDER --wait")
         talk(f"  {called} collection list{where}")
     talk(f"  {called} queue status{where} --watch")
@@ -86,7 +86,7 @@ def tell_address(settings: Settings, address: str) -> None:
         shown = ""
     else:
         shown = " -H 'Authorization: Bearer TOKEN'"
-    question = '{"question": "what happens to a job when its worker dies?"}'
+    question = '{"question": "what happens to a job when its worker is killed?"}'
     talk(f"  curl{shown} {address}/api/query --json '{question}'")
 
 
