@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -298,3 +299,23 @@ def test_metadata_that_could_not_be_told_again_is_refused(client: httpx.Client, 
     at = f"/workspaces/{LOCAL_WORKSPACE}/search"
     problem(client.post(at, content=search, headers=as_json), 422, "ERR_REQUEST_INVALID")
     assert client.get(DOCUMENTS).json()["total"] == before
+
+
+def test_of_many_who_take_a_document_away_at_once_one_does(client: httpx.Client) -> None:
+    """Moved or deleted by eight requests at the same moment it goes once, and is never there twice."""
+    (item,) = sent(client, ("wanted.md", b"# Wanted\n\nEverybody wants this at once.\n"))
+    ended(client, item["document_id"])
+    at = f"{DOCUMENTS}/{item['document_id']}"
+    tag = client.get(at).headers["ETag"]
+
+    def ask(number: int) -> int:
+        if number % 2:
+            return client.delete(at, headers={"If-Match": tag}).status_code
+        return client.post(f"{at}/move", json={"collection": "others"}).status_code
+
+    with ThreadPoolExecutor(8) as threads:
+        codes = sorted(threads.map(ask, range(8)))
+
+    assert codes == [202, *[404] * 7]
+    found = client.get(DOCUMENTS, params={"name": "wanted.md"}).json()["items"]
+    assert [each["collection"] for each in found] in ([], ["others"])

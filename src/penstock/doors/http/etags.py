@@ -46,10 +46,10 @@ def is_known(request: Request, tag: str) -> bool:
     return tag in known or "*" in known
 
 
-def check_unchanged(request: Request, said: BaseModel) -> None:
-    """Refused if the client means to change something other than what is there."""
+def check_unchanged(request: Request, said: BaseModel | None) -> None:
+    """Refused if the client means to change something other than what is there; nothing is never that."""
     wanted = _tags(request.headers.get("if-match"))
-    if wanted and "*" not in wanted and tag_of(said) not in wanted:
+    if wanted and "*" not in wanted and (said is None or tag_of(said) not in wanted):
         raise Refused("it was changed meanwhile; look at it again", code="ERR_PRECONDITION")
 
 

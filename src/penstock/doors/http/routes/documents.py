@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 from typing import Annotated, BinaryIO
 from urllib.parse import quote
 
@@ -121,7 +120,13 @@ async def retry_failed(house: In, here: Here, asked: FailedAsked) -> AcceptedPag
 async def delete_many(house: In, here: Here, asked: ManyAsked) -> AcceptedPage:
     """Delete documents: all of them, or none where one is not there."""
     found = [await _known(house, here, each) for each in dict.fromkeys(asked.ids)]
-    return await house.store.write(partial(_delete, house=house, here=here, documents=found))
+
+    def work(tx: Transaction) -> AcceptedPage:
+        for each in found:
+            _still(tx, None, each)
+        return _delete(tx, house=house, here=here, documents=found)
+
+    return await house.store.write(work)
 
 
 @router.get("/{document_id}", response_model=DocumentDetail, responses=NOTHING_NEW, openapi_extra=KNOWN)
@@ -137,7 +142,12 @@ async def delete(request: Request, house: In, here: Here, document_id: DocumentN
     """Delete it: out of every answer at once, purged soon after."""
     found = await _known(house, here, document_id)
     check_unchanged(request, await _detail(house, here, found))
-    return await house.store.write(partial(_delete, house=house, here=here, documents=[found]))
+
+    def work(tx: Transaction) -> AcceptedPage:
+        _still(tx, request, found)
+        return _delete(tx, house=house, here=here, documents=[found])
+
+    return await house.store.write(work)
 
 
 @router.get(
@@ -236,7 +246,12 @@ async def move(
     check_unchanged(request, await _detail(house, here, found))
     name = upload_name(asked.name) if asked.name is not None else found.name
     if asked.collection is None or asked.collection == found.collection_name:
-        await house.store.write(lambda tx: tx.documents.rename(found.id, found.identity, name))
+
+        def rename(tx: Transaction) -> None:
+            _still(tx, request, found)
+            tx.documents.rename(found.id, found.identity, name)
+
+        await house.store.write(rename)
         return AcceptedSaid(document_id=found.id, job_id="", name=name, how="existing")
     target = await known(house, here, asked.collection)
     blob = found.blob or await house.store.catalogue.last_bytes(found.id)
@@ -248,11 +263,21 @@ async def move(
         sent = Uploaded(blob=blob, size=kept.size, name=name)
 
         def work(tx: Transaction) -> AcceptedSaid:
+            _still(tx, request, found)
             (admitted,) = admit_uploads(tx, order, [sent])
             _delete(tx, house=house, here=here, documents=[found])
             return accepted([admitted]).items[0]
 
         return await house.store.write(work)
+
+
+def _still(tx: Transaction, request: Request | None, found: Document) -> None:
+    """Somebody may have come first: it must be there yet, and unchanged where the client asks for that."""
+    now = tx.documents.get(found.id)
+    if now is None or now.hidden:
+        raise Refused("there is no such document", code="ERR_DOCUMENT_UNKNOWN")
+    if request is not None and now != found:
+        check_unchanged(request, None)
 
 
 def _delete(tx: Transaction, *, house: House, here: Workspace, documents: Sequence[Document]) -> AcceptedPage:
