@@ -8,13 +8,12 @@ import asyncio
 import os
 from contextlib import AsyncExitStack
 
-from penstock.model.events import TaskStatusUpdated
-from penstock.model.outcomes import DONE
 from penstock.model.payloads import Content, ItemType
-from penstock.ports.database import Database, Transaction
+from penstock.ports.database import Database
 from penstock.settings import load
 from penstock.wiring.store import open_sqlite_store
 from penstock.work.handlers import Handlers, Run
+from tests.support.effects import effect_of
 from tests.support.handlers_for_tests import STEPS, mark
 
 EFFECTS = "tests.chaos.effects:handlers"
@@ -81,20 +80,4 @@ async def effect(run: Run) -> None:
 
 
 async def _write(run: Run) -> None:
-    lease = run.lease
-    told = TaskStatusUpdated(
-        job_id=lease.job_id,
-        item_type=lease.item_type,
-        op=lease.op,
-        document_id="",
-        workspace_id="",
-        status="effect",
-        retry_count=lease.token,
-    )
-
-    def work(transaction: Transaction) -> None:
-        transaction.guard(lease)
-        transaction.append_event(lease.job_id, told)
-        transaction.settle([(lease, DONE)])
-
-    await (await book.opened()).write(work)
+    await (await book.opened()).write(effect_of(run.lease, settles=True))

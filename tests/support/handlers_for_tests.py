@@ -15,13 +15,11 @@ from itertools import count
 from pathlib import Path
 
 from penstock.model.errors import LeaseLost, Refused, Unavailable
-from penstock.model.events import TaskStatusUpdated
-from penstock.model.outcomes import DONE
 from penstock.model.payloads import Content, ItemType
-from penstock.ports.database import Transaction
 from penstock.settings import load
 from penstock.wiring.store import open_store
 from penstock.work.handlers import Handlers, Run
+from tests.support.effects import effect_of
 
 HANDLERS = "tests.support.handlers_for_tests:handlers"
 MARKS = "PENSTOCK_TEST_MARKS"
@@ -199,25 +197,8 @@ async def _finish(run: Run) -> None:
 
 
 async def _in_transaction(run: Run, *, settle: bool) -> None:
-    lease = run.lease
-    told = TaskStatusUpdated(
-        job_id=lease.job_id,
-        item_type=lease.item_type,
-        op=lease.op,
-        document_id="",
-        workspace_id="",
-        status="effect",
-        retry_count=lease.token,
-    )
-
-    def work(transaction: Transaction) -> None:
-        transaction.guard(lease)
-        transaction.append_event(lease.job_id, told)
-        if settle:
-            transaction.settle([(lease, DONE)])
-
     async with open_store(load(None, os.environ, {})) as store:
-        await store.write(work)
+        await store.write(effect_of(run.lease, settles=settle))
 
 
 STEPS: dict[str, Callable[..., Awaitable[None]]] = {

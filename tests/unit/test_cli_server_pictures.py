@@ -46,7 +46,7 @@ def test_documents_are_shown_by_name() -> None:
     assert "ERR_PDF_INVALID" in shown
 
 
-def test_collections_are_shown_without_their_recipe() -> None:
+def test_collections_are_shown_as_a_server_tells_them() -> None:
     """Counts and sizes are what a server tells."""
     counts = {"pending": 1, "parsed": 0, "ingested": 7, "error": 0}
     told = Collection(
@@ -57,6 +57,7 @@ def test_collections_are_shown_without_their_recipe() -> None:
         chunks=9,
         bytes=10,
         rebuilding=False,
+        recipe={"model": "m", "chunk_tokens": 200},
     )
 
     shown = drawn(collection_pictures.collections([collection_facts(told)]))

@@ -15,6 +15,9 @@ import click
 
 from penstock.doors.cli.given import CONFIG, SERVER, TOKEN, TOKEN_FILE, WORKSPACE, Given
 
+PAGE_MAX = 1000
+"""Things on a page of any listing."""
+
 
 class Option(click.Option):
     """An option that tells which environment variable says the same."""
@@ -210,6 +213,18 @@ def verb(
 ) -> Callable[[Callable[..., Any]], Verb]:
     """Make a function a command; its docstring is the sentence of its help."""
     return click.command(name, cls=Verb, examples=examples, notes=notes, shape=shape, **named)
+
+
+def page_limit(things: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a listing the length of its page."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, PAGE_MAX),
+        default=50,
+        show_default=True,
+        metavar="N",
+        help=f"{things} on a page.",
+    )
 
 
 def dry_run(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,15 @@ def lines(rows: Iterable[Iterable[object]]) -> None:
     """Several of them."""
     for row in rows:
         line(*row)
+
+
+def facts(named: Mapping[str, object]) -> None:
+    """A document as lines, a name and a value each; what is not text is JSON, what is absent is left out."""
+    lines((name, _cell(value)) for name, value in named.items() if value is not None)
+
+
+def _cell(value: object) -> str:
+    return value if isinstance(value, str) else json_text(value)
 
 
 def document(value: object) -> None:

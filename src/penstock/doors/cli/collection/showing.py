@@ -48,8 +48,4 @@ def show_details(given: Given, found: CollectionDetails) -> None:
 
         output.draw(pictures.collection(found, time.time()))
     else:
-        output.lines((key, _cell(value)) for key, value in found.items() if value is not None)
-
-
-def _cell(value: object) -> str:
-    return value if isinstance(value, str) else output.json_text(value)
+        output.facts(found)

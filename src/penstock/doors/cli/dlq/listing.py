@@ -11,8 +11,7 @@ import click
 from penstock.doors.cli import output
 from penstock.doors.cli.dlq.shapes import LetterDetails, LetterFacts, LetterList
 from penstock.doors.cli.given import Given
-from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.queue.listing import LIMIT_MAX
+from penstock.doors.cli.grammar import page_limit, verb
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import iso_or_none
@@ -34,14 +33,7 @@ if TYPE_CHECKING:
     notes=("Piped, a line is: id, job, code, failed, reason.",),
 )
 @click.option("--error", "code", type=text, help="Only letters with this error code.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, LIMIT_MAX),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Letters on a page.",
-)
+@page_limit("Letters")
 @click.option("--before", type=text, metavar="LETTER", help="Only letters after this one: the next page.")
 @click.pass_obj
 def list_letters(given: Given, code: str | None, limit: int, before: str | None) -> None:
@@ -103,7 +95,7 @@ def show_letter(given: Given, letter: str) -> None:
     if given.as_json:
         output.document(details)
     else:
-        output.lines((name, value) for name, value in details.items() if value is not None)
+        output.facts(details)
 
 
 async def named(letters: Letters, name: str) -> Letter | None:

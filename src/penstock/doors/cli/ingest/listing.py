@@ -11,7 +11,7 @@ import click
 from penstock.doors.cli import output
 from penstock.doors.cli.facts import error_facts
 from penstock.doors.cli.given import Given
-from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.grammar import page_limit, verb
 from penstock.doors.cli.ingest.paths import absolute
 from penstock.doors.cli.ingest.shapes import DocumentFacts, DocumentList
 from penstock.doors.cli.session import with_store
@@ -22,8 +22,6 @@ from penstock.model.catalogue import LOCAL_WORKSPACE, Document, DocumentState
 if TYPE_CHECKING:
     from penstock.settings import Settings
     from penstock.wiring.store import Store
-
-LIMIT_MAX = 1000
 
 
 @verb(
@@ -43,14 +41,7 @@ LIMIT_MAX = 1000
     help="Only documents in this state.",
 )
 @click.option("--path", "under", type=text, metavar="FOLDER", help="Only documents below this folder.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, LIMIT_MAX),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Documents on a page.",
-)
+@page_limit("Documents")
 @click.option("--after", type=text, metavar="IDENTITY", help="Only documents after this one: the next page.")
 @click.pass_obj
 def list_documents(

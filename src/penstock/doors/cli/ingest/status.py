@@ -103,7 +103,7 @@ def show(given: Given, record: StatusRecord) -> None:
 
         output.draw(pictures.record(record))
     else:
-        output.lines((name, _cell(value)) for name, value in record.items() if value is not None)
+        output.facts(record)
 
 
 async def _follow(
@@ -166,7 +166,3 @@ def change_line(record: StatusRecord) -> str:
     if record["error_code"]:
         parts.append(record["error_code"])
     return " ".join(parts)
-
-
-def _cell(value: object) -> str:
-    return value if isinstance(value, str) else output.json_text(value)

@@ -12,7 +12,7 @@ import click
 from penstock.doors.cli import output
 from penstock.doors.cli.facts import job_facts
 from penstock.doors.cli.given import Given
-from penstock.doors.cli.grammar import verb
+from penstock.doors.cli.grammar import PAGE_MAX, page_limit, verb
 from penstock.doors.cli.session import every, known, with_store
 from penstock.doors.cli.shapes import JobList
 from penstock.doors.cli.values import text
@@ -25,8 +25,6 @@ from penstock.ports.desk import Desk, Wanted
 if TYPE_CHECKING:
     from penstock.settings import Settings
     from penstock.wiring.store import Store
-
-LIMIT_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +65,7 @@ def paging(function: Callable[..., Any]) -> Callable[..., Any]:
     before = click.option(
         "--before", type=text, metavar="JOB", help="Only jobs older than this one: the next page."
     )
-    limit = click.option(
-        "--limit",
-        type=click.IntRange(1, LIMIT_MAX),
-        default=50,
-        show_default=True,
-        metavar="N",
-        help="Jobs on a page.",
-    )
-    return limit(before(function))
+    return page_limit("Jobs")(before(function))
 
 
 @verb(
@@ -138,7 +128,7 @@ async def _most(desk: Desk, state: Shown) -> int:
     """How many there can be; where they are few, a long table need not be walked to its end."""
     counts = await desk.counts()
     few = {Shown.WAITING: counts.waiting, Shown.PAUSED: counts.paused, Shown.SUSPECT: counts.suspects}
-    return few.get(state, LIMIT_MAX + 1)
+    return few.get(state, PAGE_MAX + 1)
 
 
 def _print(given: Given, jobs: Sequence[Job], pauses: Sequence[Pause], next_before: str | None) -> None:

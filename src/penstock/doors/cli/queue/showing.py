@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -49,11 +49,7 @@ def show_job(given: Given, job_id: str) -> None:
 
         output.draw(tables.details(details, time.time()))
     else:
-        output.lines((name, _cell(value)) for name, value in details.items() if value is not None)
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else output.json_text(value)
+        output.facts(details)
 
 
 @verb(

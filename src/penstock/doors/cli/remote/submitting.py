@@ -135,9 +135,7 @@ class _Sending(Submission):
             self.show(None)
         elif self._items:
             print_ids(self._items)
-            output.talk(
-                f"{plural(len(self._items), 'job')} submitted before; saying it again doubles none"
-            )
+            output.talk(f"{plural(len(self._items), 'job')} submitted before; saying it again doubles none")
 
     def _more(self) -> Refusals:
         return {"refused": self._refused}
