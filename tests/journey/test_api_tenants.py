@@ -8,11 +8,13 @@ import hashlib
 import itertools
 import json
 import re
+import sqlite3
 import statistics
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -92,8 +94,9 @@ Case = tuple[Operation, frozenset[str]]
 class Town:
     """A server, its reference, an owner of everything and a stranger who has as much of his own."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: Served, data: Path) -> None:
         self.served = served
+        self.data = data
         self.owner, self.stranger = Tenant(served, CANARY), Tenant(served, "heron")
         for each in (self.owner, self.stranger):
             each.settle()
@@ -113,6 +116,13 @@ class Town:
             assert reply.is_success, reply.text
         return key
 
+    def paid(self) -> tuple[int, int]:
+        """How many parses and vectors were made by now."""
+        with closing(sqlite3.connect(self.data / "penstock.db", timeout=30)) as db:
+            return db.execute(
+                "SELECT (SELECT count(*) FROM parses), (SELECT count(*) FROM embeddings)"
+            ).fetchone()
+
     def owned(self, operation: Operation, slot: str) -> str:
         """What the owner has there."""
         kind = kind_of(operation, slot)
@@ -124,7 +134,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     """At its end, whatever the program wrote is read for the word and the tokens."""
     program = Program(tmp_path_factory.mktemp("town"))
     with serving(program, "run", "--role=all", env=SIGNED_IN) as served:
-        town = Town(served)
+        town = Town(served, program.data)
         yield town
         served.stop()
         assert served.process.stdout is not None
@@ -286,11 +296,14 @@ def looked_at(town: Town) -> dict[str, str]:
 
 
 def test_the_same_bytes_as_anothers_are_as_new_as_any(town: Town) -> None:
-    """Equal bytes are kept once, but who sends them is not told that somebody did so before."""
+    """Equal bytes are kept once, but who sends them is not told that somebody did so before.
+
+    They are parsed and embedded for him as any others: the time it takes would tell him.
+    """
     at = f"/workspaces/{town.stranger.ids['workspace']}/documents"
     shelf = f"/workspaces/{town.owner.ids['workspace']}/documents/{town.owner.ids['document']}/content"
     hers = town.owner.client.get(shelf).content
-    told = []
+    told, paid = [], [town.paid()]
     for data in (hers, hers.replace(CANARY.encode(), CANARY[::-1].encode())):
         files = {"files": ("note.md", data)}
         taken = town.stranger.client.post(
@@ -299,12 +312,14 @@ def test_the_same_bytes_as_anothers_are_as_new_as_any(town: Town) -> None:
         assert taken.status_code == 202
         document = taken.json()["items"][0]["document_id"]
         town.stranger.ended(f"{at}/{document}")
+        paid.append(town.paid())
         seen = [taken, town.stranger.client.get(f"{at}/{document}")]
         for each in seen:
             each.headers.pop("etag", None)
         told.append([blurred(each, [hashlib.sha256(data).hexdigest()]) for each in seen])
         assert town.stranger.client.delete(f"{at}/{document}").status_code == 202
     assert told[0] == told[1]
+    assert [after - before for before, after in zip(paid[0], paid[1], strict=True)] == [1, 1]
     assert town.owner.client.get(shelf).content == hers
 
 

@@ -16,9 +16,11 @@ from collections.abc import Iterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from itertools import islice
 
 from penstock.model.catalogue import (
+    LOCAL_TENANT,
     BlobId,
     Document,
     Generation,
@@ -32,6 +34,7 @@ from penstock.model.catalogue import (
 from penstock.model.chunks import Chunk, Piece, Vector
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
 from penstock.model.files import BlobHash
+from penstock.model.jobs import TenantId
 from penstock.model.options import Options
 from penstock.model.parsed import Parsed
 from penstock.model.recipes import Recipe
@@ -160,7 +163,7 @@ class Builder:
     ) -> tuple[Parsed, KeptParse | None]:
         """The document's text, and the parse to keep if it was made just now."""
         limits = self._shop.limits_of(attempt.lease)
-        key = parse_key(captured.name, options)
+        key = parse_key(captured.name, options, attempt.lease.tenant)
         kept = await self._shop.catalogue.parse_of(captured.blob, key)
         if kept is not None:
             parsed = await self._read(kept.result)
@@ -210,7 +213,8 @@ class Builder:
         while True:
             portion = await asyncio.to_thread(_some, pieces)
             vectors = await self._embed(attempt, [piece for _, piece in portion])
-            chunks = [_new_chunk(parsed, chunk, piece) for chunk, piece in portion]
+            tenant = attempt.lease.tenant
+            chunks = [_new_chunk(parsed, chunk, vector_key(piece, tenant)) for chunk, piece in portion]
             total += len(portion)
             if len(portion) < PORTION:
                 return Rest(version=version.id, vectors=vectors, chunks=chunks, total=total)
@@ -226,7 +230,7 @@ class Builder:
         The last one is the caller's to keep: it has more to write at that moment, and one commit costs less.
         """
         model = self._shop.embedding.model
-        wanted = {piece.key: piece for piece in pieces}
+        wanted = {vector_key(piece, attempt.lease.tenant): piece for piece in pieces}
         known = await self._shop.catalogue.known_vectors(model, list(wanted)) if wanted else set()
         missing = [(key, piece) for key, piece in wanted.items() if key not in known]
         left = len(missing)
@@ -252,10 +256,19 @@ def _add_chunks(
     tx.documents.add_chunks(version, model, chunks)
 
 
-def parse_key(name: str, options: Options) -> str:
-    """By what a parse is remembered beside the bytes: the parser, the hint of the name, and its leniency."""
+def parse_key(name: str, options: Options, tenant: TenantId) -> str:
+    """By what a parse is remembered beside the bytes: the parser, the hint of the name, its leniency.
+
+    And whose it is: who saw that bytes need no parsing would learn that another tenant has them.
+    """
     _, dot, ending = name.rpartition(".")
-    return f"{PARSER}:{ending.lower() if dot else ''}{':lenient' if options.skip_validation else ''}"
+    whose = "" if tenant == LOCAL_TENANT else f"@{tenant}"
+    return f"{PARSER}:{ending.lower() if dot else ''}{':lenient' if options.skip_validation else ''}{whose}"
+
+
+def vector_key(piece: Piece, tenant: TenantId) -> bytes:
+    """By what a text's vector is remembered beside the model: the text, and whose it is, as for parses."""
+    return piece.key if tenant == LOCAL_TENANT else sha256(f"{tenant}\0".encode() + piece.key).digest()
 
 
 def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Options) -> Begun | None:
@@ -313,7 +326,7 @@ def _some(pieces: Iterator[tuple[Chunk, Piece]]) -> list[tuple[Chunk, Piece]]:
     return list(islice(pieces, PORTION))
 
 
-def _new_chunk(parsed: Parsed, chunk: Chunk, piece: Piece) -> NewChunk:
+def _new_chunk(parsed: Parsed, chunk: Chunk, key: bytes) -> NewChunk:
     # Most often the title is the first heading; said twice it would count twice.
     lead = " > ".join(dict.fromkeys(filter(None, (parsed.title, *chunk.headings))))
-    return NewChunk(chunk=chunk, text=parsed.text[chunk.start : chunk.end], lead=lead, key=piece.key)
+    return NewChunk(chunk=chunk, text=parsed.text[chunk.start : chunk.end], lead=lead, key=key)
