@@ -132,10 +132,10 @@ def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float, bus
         f"- Python {platform.python_version()}.",
         f"- {versions}.",
         "- Server: Valkey, append-only, synced every second, on loopback, a fresh one to each measurement.",
-        f"- All processes run with `GLIBC_TUNABLES={measures.ALLOCATOR}`: this server has no jemalloc.",
+        "- The server has the allocator of libc, not jemalloc as those of distributions; nothing is tuned.",
         f"- Ours and {YARDSTICK} drain the same backlog of {contender(OURS).JOBS:,} jobs, slower ones less.",
         "- The job: one byte appended to a file.",
-        "- Producers that are async run on uvloop, ours too.",
+        "- Producers of peers that are async run on uvloop; ours, like the program, on asyncio's own loop.",
         *(f"- {shown.get(name, name)}: {contender(name).SETTINGS}." for name in names),
         f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)};"
         f" the load of the machine before it was {busy:.1f}.",

@@ -68,4 +68,5 @@ if __name__ == "__main__":
     if sys.argv[2] == "argv":
         print("\n".join(contender(sys.argv[1]).worker_argv()))
         sys.exit()
-    print(uvloop.run(drive(sys.argv[1], sys.argv[2], *map(float, sys.argv[3:]))))
+    run = asyncio.run if sys.argv[1] in OURS else uvloop.run
+    print(run(drive(sys.argv[1], sys.argv[2], *map(float, sys.argv[3:]))))

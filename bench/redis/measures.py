@@ -20,10 +20,6 @@ from tests.support.servers.bare import Bare
 from tests.support.servers.redis import Redis, a_redis
 
 PEERS = ("arq", "celery", "dramatiq", "huey", "rq", "saq", "streaq", "taskiq")
-ALLOCATOR = "glibc.malloc.tcache_count=60000"
-os.environ.setdefault("GLIBC_TUNABLES", ALLOCATOR)
-# The wheel's server uses the allocator of libc, not jemalloc as the servers of distributions do, and spends a
-# third of its time there unless it may keep more of what it frees. All processes of a run get the same.
 WARM_SECONDS = 4.0
 """So long a worker may take to start."""
 LATE_SECONDS = 60.0

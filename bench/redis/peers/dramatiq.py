@@ -9,7 +9,7 @@ from dramatiq.brokers.redis import RedisBroker
 
 from bench.redis import work
 
-JOBS = 12_000
+JOBS = 40_000
 SETTINGS = "1 process of 32 threads, default middleware"
 dramatiq.set_broker(RedisBroker(url=work.URL))
 _actors = {name: dramatiq.actor(job, actor_name=name) for name, job in work.KINDS.items()}
