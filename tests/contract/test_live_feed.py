@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from penstock.model.accounts import Workspace
 from penstock.model.catalogue import LOCAL_TENANT, LOCAL_USER, LOCAL_WORKSPACE, StageKind
+from penstock.model.conversations import MessageDelta
 from penstock.model.events import DocumentStatusUpdated
 from penstock.model.feed import Bounds, JobProgress
 from penstock.model.jobs import Progress
@@ -221,3 +222,22 @@ async def test_progress_of_a_running_stage_is_underway(store: Store) -> None:
     )
     await store.queue.settle([(lease, DONE)])
     assert await store.feed.underway([LOCAL_USER]) == []
+
+
+async def test_whispered_words_reach_other_processes_and_not_oneself(home: Home, store: Store) -> None:
+    """S8: those who hear, at once; whoever does not hear costs nothing."""
+    other = await home.open()
+    mine: list[tuple[str, MessageDelta]] = []
+    theirs: asyncio.Queue[tuple[str, MessageDelta]] = asyncio.Queue()
+    words = MessageDelta(workspace_id="w", conversation_id="c", message_id="m", start=3, text="Änn ✓")
+    store.feed.whisper(ANN, words)
+    store.feed.hear(lambda user, delta: mine.append((user, delta)))
+    other.feed.hear(lambda user, delta: theirs.put_nowait((user, delta)))
+
+    store.feed.whisper(ANN, words)
+    async with asyncio.timeout(20):
+        assert await theirs.get() == (ANN, words)
+    await other.close()
+    store.feed.whisper(ANN, words)
+    assert mine == []
+    assert theirs.empty()

@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite
 from penstock.engines.system.clock import SystemClock
-from penstock.model.conversations import MessageId
+from penstock.model.conversations import MessageDelta, MessageId
 from penstock.model.events import DocumentStatusUpdated
 from penstock.model.principals import Principal
 from penstock.model.rules import Rules
@@ -296,3 +296,28 @@ async def test_a_server_that_ends_tells_clients_to_come_again(tmp_path: Path) ->
             assert await closed(socket) == (1012, "ERR_RESTARTING")
             assert await ending == 0
     assert "Traceback" not in server.log.read_text()
+
+
+async def test_words_another_process_writes_come_as_they_are_written(
+    server: LiveServer, store: SqliteStore
+) -> None:
+    """Past the database: half of them within some milliseconds, in order, to their user's tabs alone."""
+    user = a_user()
+    async with server.connect(token=a_token(user)) as one, server.connect(token=a_token(a_user())) as other:
+        for socket in (one, other):
+            assert (await heard(socket))["type"] == "ready"
+        took = []
+        for number in range(25):
+            words = MessageDelta(
+                workspace_id="w", conversation_id="c", message_id="m", start=number * 5, text="words"
+            )
+            began = time.monotonic()
+            store.feed.whisper(user, words)
+            said = await heard(one)
+            took.append(time.monotonic() - began)
+            assert (said["type"], said["payload"]["start"]) == ("message.delta", number * 5)
+            assert "seq" not in said
+        assert sorted(took)[12] < 0.05
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await other.recv()

@@ -9,13 +9,15 @@ S4  `bounds` tells each user's last number and the oldest one kept; numbers are 
 S5  `snapshot` is one moment: its documents, answers and uploads are as they were right after its `seq`.
 S6  `underway` tells how far running stages and uploads are and what unfinished answers say so far.
 S7  A user is told his own alone.
+S8  What is whispered reaches those who hear in other processes within milliseconds, or not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
+from penstock.model.conversations import MessageDelta
 from penstock.model.feed import Bounds, Page, Snapshot, Underway
 
 
@@ -42,4 +44,12 @@ class Feed(Protocol):
 
     async def underway(self, users: Collection[str]) -> list[Underway]:
         """What goes on for these users now; those for whom nothing does are left out (S6)."""
+        ...
+
+    def whisper(self, user: str, delta: MessageDelta) -> None:
+        """Tell other processes the next words of an answer of this user, which this one writes (S8)."""
+        ...
+
+    def hear(self, heard: Callable[[str, MessageDelta], None]) -> None:
+        """Be called back with what others whisper, from now on (S8)."""
         ...

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -30,9 +29,10 @@ from penstock.doors.live.frames import (
     resync_frame,
 )
 from penstock.doors.live.listener import ROOM, Ending, Listener, Room, subject_of
+from penstock.doors.live.words import Words
 from penstock.model.conversations import MessageDelta
 from penstock.model.errors import Exhausted, Fault, Unavailable
-from penstock.model.feed import AnswerSoFar, Page
+from penstock.model.feed import Page
 from penstock.ports.clock import Clock
 from penstock.ports.feed import Feed
 
@@ -51,8 +51,6 @@ BREATH_MESSAGES = 200
 UNDERWAY_SECONDS = 0.3
 SWEEP_SECONDS = 0.5
 RETRY_SECONDS = 0.25
-SAID_MAX = 1_000
-"""Answers of which it is remembered how much was told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +83,7 @@ class Hub:
         self._unread = False
         """Something was committed and could not be read yet: the feed tells of it once."""
         self._told: dict[str, Passing] = {}
-        self._said: OrderedDict[str, int] = OrderedDict()
+        self._words = Words()
         self._draining = False
 
     @property
@@ -116,8 +114,9 @@ class Hub:
         """Where the words of an answer are shown while this process writes it."""
 
         async def show(delta: MessageDelta) -> None:
-            self._note_said(delta.message_id, delta.start + len(delta.text))
+            self._words.written(delta)
             self._show(user, delta)
+            self._feed.whisper(user, delta)
 
         return show
 
@@ -129,6 +128,7 @@ class Hub:
 
     async def run(self) -> None:
         """Read the log for all, tell what is underway, and close whom it is time to close."""
+        self._feed.hear(self._heard)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._again(self._follow))
             group.create_task(self._again(self._look_underway))
@@ -237,27 +237,14 @@ class Hub:
                 if self._told.get(subject) != progress:
                     self._show(each.user, progress)
             for answer in each.answers:
-                self._say(each.user, answer)
+                if (delta := self._words.kept(answer)) is not None:
+                    self._show(each.user, delta)
         self._told = told
 
-    def _say(self, user: str, answer: AnswerSoFar) -> None:
-        """The words of an answer that were not told yet: another process writes it."""
-        said = self._said.get(answer.message_id, 0)
-        if len(answer.content) > said:
-            self._note_said(answer.message_id, len(answer.content))
-            delta = MessageDelta(
-                workspace_id=answer.workspace_id,
-                conversation_id=answer.conversation_id,
-                message_id=answer.message_id,
-                start=said,
-                text=answer.content[said:],
-            )
-            self._show(user, delta)
-
-    def _note_said(self, message: str, length: int) -> None:
-        self._said[message] = max(length, self._said.pop(message, 0))
-        if len(self._said) > SAID_MAX:
-            self._said.popitem(last=False)
+    def _heard(self, user: str, delta: MessageDelta) -> None:
+        """The next words of an answer another process writes."""
+        if user in self._listeners and (following := self._words.heard(delta)) is not None:
+            self._show(user, following)
 
     def _show(self, user: str, value: Passing) -> None:
         listeners = self._listeners.get(user)

@@ -12,12 +12,15 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
+from pathlib import Path
 
 import msgspec
 
 from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import seconds
+from penstock.engines.sqlite.whispers import Whispers
+from penstock.model.conversations import MessageDelta
 from penstock.model.events import LoggedEvent
 from penstock.model.feed import (
     SNAPSHOT_DOCUMENTS_MAX,
@@ -41,9 +44,13 @@ _instant = lru_cache(256)(seconds)
 class SqliteFeed:
     """Reads beside the writer; `committed` is its ear in this process."""
 
-    def __init__(self, store: Access, opened: Callable[[], sqlite3.Connection]) -> None:
-        """`opened` gives the connection of its own, asked for when somebody first waits."""
+    def __init__(self, store: Access, opened: Callable[[], sqlite3.Connection], folder: Path) -> None:
+        """`opened` gives the connection of its own, asked for when somebody first waits.
+
+        In the folder processes find each other.
+        """
         self._store = store
+        self._whispers = Whispers(folder)
         self._opened = opened
         self._db: sqlite3.Connection | None = None
         self._version = -1
@@ -147,8 +154,17 @@ class SqliteFeed:
 
         return await self._store.look(work)
 
+    def whisper(self, user: str, delta: MessageDelta) -> None:
+        """Tell other processes the next words of an answer (S8)."""
+        self._whispers.tell(user, delta)
+
+    def hear(self, heard: Callable[[str, MessageDelta], None]) -> None:
+        """Be called back with what others whisper (S8)."""
+        self._whispers.hear(heard)
+
     def close(self) -> None:
-        """Let go of the connection; closing twice is closing once."""
+        """Let go of the connection and the ear; closing twice is closing once."""
+        self._whispers.close()
         if self._db is not None:
             self._db.close()
             self._db = None

@@ -84,7 +84,7 @@ class SqliteStore:
         self._checkpointer = Checkpointer(opened(), turns[0], path)
         writing = opened()
         writing.execute(f"PRAGMA wal_autocheckpoint = {PAGES}")
-        self.feed = SqliteFeed(self, opened)
+        self.feed = SqliteFeed(self, opened, run)
         self._writer = Writer(writing, turns[1], str(path), self._committing, self._committed)
         self._shortcut = Shortcut(opened(), turns[2])
         self.queue = SqliteQueue(self)
