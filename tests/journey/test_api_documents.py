@@ -319,3 +319,25 @@ def test_of_many_who_take_a_document_away_at_once_one_does(client: httpx.Client)
     assert codes == [202, *[404] * 7]
     found = client.get(DOCUMENTS, params={"name": "wanted.md"}).json()["items"]
     assert [each["collection"] for each in found] in ([], ["others"])
+
+
+def test_a_deleted_document_is_not_tried_again(client: httpx.Client) -> None:
+    """Deleted and retried at the same moment it is gone for good, whoever came first; one retry at a time."""
+    kept = [sent(client, (f"gone{n}.pdf", b"%PDF-1.7 gone " + bytes([65 + n])))[0] for n in range(4)]
+    for each in kept:
+        assert ended(client, each["document_id"])["status"] == "error"
+
+    def ask(number: int) -> int:
+        at = f"{DOCUMENTS}/{kept[number // 4]['document_id']}"
+        if number % 4 == 3:
+            return client.delete(at).status_code
+        if number % 4 == 2:
+            return client.post(f"{DOCUMENTS}/retry", json={}).status_code
+        return client.post(f"{at}/retry").status_code
+
+    with ThreadPoolExecutor(16) as threads:
+        codes = list(threads.map(ask, range(16)))
+
+    assert set(codes[3::4]) == {202}
+    assert all(codes[at : at + 2].count(202) <= 1 for at in range(0, 16, 4)), codes
+    assert client.get(DOCUMENTS, params={"name": "gone"}).json()["total"] == 0

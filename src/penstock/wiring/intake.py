@@ -11,7 +11,7 @@ from pathlib import Path
 from penstock.engines.disk import DiskFinder
 from penstock.engines.git import GitProjects
 from penstock.intake.admission import Admission, Admitted, Order
-from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, NewDocument, StageKind
+from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, DocumentState, NewDocument, StageKind
 from penstock.model.errors import Refused
 from penstock.model.files import Portion, Selection
 from penstock.model.ids import documented_ids
@@ -126,34 +126,40 @@ async def last_job(store: Store, document: Document) -> Job | None:
 
 async def try_again(store: Store, document: Document, job: Job) -> JobId:
     """Run the job of a document in error again, as a new one that names it; the document waits from now."""
+    return await store.write(lambda tx: submit_again(tx, document, job))
+
+
+def submit_again(tx: Transaction, document: Document, job: Job) -> JobId:
+    """The same together with the caller's own changes; Refused if it is gone or no longer in error."""
+    now = tx.documents.get(document.id)
+    if now is None or now.hidden:
+        raise Refused("there is no such document", code="ERR_DOCUMENT_UNKNOWN")
+    if now.state is not DocumentState.ERROR:
+        raise Refused(f"it is {now.state}, not in error", code="ERR_JOB_UNFINISHED")
     again = NewJob(
         tenant=job.tenant,
-        collection=job.collection,
+        collection=now.collection_name,
         payload=decode_payload(job.item_type, job.payload_json),
         op=job.op,
         priority=job.priority,
-        document_id=None if job.document_id is None else document.id,
+        document_id=None if job.document_id is None else now.id,
         max_retries=job.max_retries,
         branch=job.branch,
         metadata=_object(job.metadata_json),
         replay_of=job.id,
     )
     new = NewDocument(
-        tenant=document.tenant,
-        collection=document.collection,
-        source=document.source,
-        identity=document.identity,
-        name=document.name,
-        branch=document.branch,
-        metadata=_object(document.metadata_json),
+        tenant=now.tenant,
+        collection=now.collection,
+        source=now.source,
+        identity=now.identity,
+        name=now.name,
+        branch=now.branch,
+        metadata=_object(now.metadata_json),
     )
-
-    def submit(tx: Transaction) -> JobId:
-        (receipt,) = tx.submit([again])
-        tx.documents.admit(new, job=receipt.job_id)
-        return receipt.job_id
-
-    return await store.write(submit)
+    (receipt,) = tx.submit([again])
+    tx.documents.admit(new, job=receipt.job_id)
+    return receipt.job_id
 
 
 def _object(text: str) -> dict[str, object]:

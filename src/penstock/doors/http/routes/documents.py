@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, BinaryIO
 from urllib.parse import quote
 
@@ -48,11 +50,11 @@ from penstock.model.browsing import Sorting, Wish, place_of
 from penstock.model.catalogue import Document, DocumentId, DocumentState, StageState
 from penstock.model.errors import Refused
 from penstock.model.files import BlobHash
-from penstock.model.jobs import PRIORITY_NAMES, JobId
+from penstock.model.jobs import PRIORITY_NAMES, Job
 from penstock.model.states import ENDED
 from penstock.model.uploads import Uploaded, upload_name
 from penstock.ports.database import Transaction
-from penstock.wiring.intake import last_job, try_again
+from penstock.wiring.intake import last_job, submit_again
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 PAGE_MAX = 200
@@ -102,18 +104,18 @@ async def retry_failed(house: In, here: Here, asked: FailedAsked) -> AcceptedPag
     """Try every document in error again, or those of one collection or code; a thousand a call."""
     collection = None if asked.collection is None else (await known(house, here, asked.collection)).id
     wish = Wish(collection=collection, state=DocumentState.ERROR, limit=PAGE_MAX)
-    done: list[AcceptedSaid] = []
-    while len(done) < AT_ONCE:
+    failed: list[tuple[Document, Job]] = []
+    while len(failed) < AT_ONCE:
         page = await house.store.browser.page(here.id, wish)
         for document in page.documents:
             if asked.code is None or (document.error is not None and document.error.code == asked.code):
-                job = await _again(house, document)
+                job = await _ended_job(house, document)
                 if job is not None:
-                    done.append(_again_said(document, job))
+                    failed.append((document, job))
         if page.ended is None:
             break
-        wish = Wish(collection=collection, state=DocumentState.ERROR, after=page.ended, limit=PAGE_MAX)
-    return AcceptedPage(items=done)
+        wish = replace(wish, after=page.ended)
+    return await house.store.write(lambda tx: _retry_some(tx, failed[:AT_ONCE]))
 
 
 @router.post("/delete", status_code=status.HTTP_202_ACCEPTED)
@@ -219,10 +221,10 @@ async def retry(house: In, here: Here, document_id: DocumentName) -> AcceptedSai
     found = await _known(house, here, document_id)
     if found.state is not DocumentState.ERROR:
         raise Refused(f"it is {found.state}, not in error", code="ERR_JOB_UNFINISHED")
-    job = await _again(house, found)
+    job = await _ended_job(house, found)
     if job is None:
         raise Refused("its job is not kept, or runs; send the document again", code="ERR_JOB_UNFINISHED")
-    return _again_said(found, job)
+    return await house.store.write(lambda tx: _retry(tx, found, job))
 
 
 @router.post("/{document_id}/cancel")
@@ -299,12 +301,24 @@ def _delete(tx: Transaction, *, house: House, here: Workspace, documents: Sequen
     )
 
 
-async def _again(house: House, document: Document) -> JobId | None:
-    """The job that tries it again; None where the last one is not kept or has not ended."""
+async def _ended_job(house: House, document: Document) -> Job | None:
+    """The job that last tried it; None where it is not kept or has not ended."""
     job = await last_job(house.store, document)
-    if job is None or job.state not in ENDED:
-        return None
-    return await try_again(house.store, document, job)
+    return job if job is not None and job.state in ENDED else None
+
+
+def _retry(tx: Transaction, document: Document, job: Job) -> AcceptedSaid:
+    again = submit_again(tx, document, job)
+    return AcceptedSaid(document_id=document.id, job_id=again, name=document.name, how="created")
+
+
+def _retry_some(tx: Transaction, failed: Sequence[tuple[Document, Job]]) -> AcceptedPage:
+    """Those of them that are still there and in error."""
+    done: list[AcceptedSaid] = []
+    for document, job in failed:
+        with suppress(Refused):
+            done.append(_retry(tx, document, job))
+    return AcceptedPage(items=done)
 
 
 async def _known(house: House, here: Workspace, name: str) -> Document:
@@ -322,10 +336,6 @@ async def _detail(house: House, here: Workspace, document: Document) -> Document
         stages=[stage_said(each) for each in stages],
         versions=[version_said(each) for each in versions],
     )
-
-
-def _again_said(document: Document, job: JobId) -> AcceptedSaid:
-    return AcceptedSaid(document_id=document.id, job_id=job, name=document.name, how="created")
 
 
 async def _read(file: BinaryIO) -> AsyncIterator[bytes]:
