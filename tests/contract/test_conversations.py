@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from penstock.model.accounts import Workspace
 from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE, DocumentId, WorkspaceId
 from penstock.model.conversations import (
     HOLD_SECONDS,
@@ -15,6 +16,7 @@ from penstock.model.conversations import (
     QUESTION_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,
     UNFINISHED_MAX,
+    UNFINISHED_OWNED_MAX,
     Conversation,
     ConversationId,
     Message,
@@ -366,6 +368,32 @@ async def test_titles_scopes_and_conversations_are_bounded(store: Store) -> None
     with pytest.raises(Exhausted) as exhausted:
         await posted(store, talk)
     assert exhausted.value.code == "ERR_ANSWER_UNFINISHED"
+
+
+async def test_answers_on_their_way_to_one_user_are_bounded(store: Store) -> None:
+    """H10: over all conversations and workspaces; another user is not concerned, and an end makes room."""
+    ann, bo = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
+    places = [(await store.write(partial(_made, owner=owner))).id for owner in (ann, ann, bo)]
+
+    def ask(tx: Transaction, where: WorkspaceId) -> Posted:
+        talk = tx.conversations.open(where)
+        return tx.conversations.post(where, talk.id, "How much?", owner=OWNER)
+
+    on_their_way = [
+        await store.write(partial(ask, where=places[number % 2])) for number in range(UNFINISHED_OWNED_MAX)
+    ]
+    with pytest.raises(Exhausted) as exhausted:
+        await store.write(partial(ask, where=places[0]))
+    assert exhausted.value.code == "ERR_ANSWERS_WAITING"
+    await store.write(partial(ask, where=places[2]))
+
+    await store.write(lambda tx: tx.conversations.stop(places[0], on_their_way[0].answer.id))
+    await store.write(partial(ask, where=places[1]))
+
+
+def _made(tx: Transaction, owner: str) -> Workspace:
+    tx.accounts.sign_in(owner)
+    return tx.accounts.open(owner, "here")
 
 
 async def test_a_conversation_has_an_end(store: Store) -> None:

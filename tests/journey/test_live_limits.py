@@ -1,13 +1,15 @@
 """The limits of connections and of slow uploads, as the settings of the running program say."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from tests.journey.test_api_flows import Person
 from tests.journey.test_live_uploads import sending
-from tests.support.command_line import Program
+from tests.support.command_line import PATIENCE, Program
 from tests.support.live import a_token, a_user
 from tests.support.raw_socket import raw_tab
 from tests.support.served import Served, serving
@@ -45,6 +47,27 @@ def test_connections_of_a_user_and_of_a_process_are_limited(served: Served) -> N
         for token in (ann, bo):
             with raw_tab(served.port, token) as further:
                 assert further.ending() == (4429, "ERR_CONNECTIONS")
+
+
+def test_answers_on_their_way_to_a_user_are_limited(program: Program, served: Served) -> None:
+    """One more than twenty is 429, with Retry-After, in whichever conversation; another user is answered."""
+    token, other = a_token(a_user()), a_token(a_user())
+    with served.client(token) as client, served.client(other) as his:
+        busy, talk = [client.post("/conversations", json={}).json()["id"] for _ in range(2)]
+        with closing(sqlite3.connect(program.data / "penstock.db", timeout=PATIENCE)) as db, db:
+            db.executemany(
+                "INSERT INTO messages"
+                " (message_id, conversation_id, number, role, due_at, created_at, updated_at)"
+                " VALUES (?1, ?2, ?3, 'ai', '9999', '2026', '2026')",
+                [(f"{busy}-{number}", busy, number) for number in range(1, 21)],
+            )
+        refused = client.post(f"/conversations/{talk}/messages", json={"content": "Who?"})
+        assert (refused.status_code, refused.json()["code"]) == (429, "ERR_ANSWERS_WAITING")
+        assert int(refused.headers["Retry-After"]) >= 1
+        his_talk = his.post("/conversations", json={}).json()["id"]
+        assert his.post(f"/conversations/{his_talk}/messages", json={"content": "Who?"}).status_code == 200
+        client.delete(f"/conversations/{busy}")
+        assert client.post(f"/conversations/{talk}/messages", json={"content": "Who?"}).status_code == 200
 
 
 def test_whoever_missed_more_than_is_replayed_is_told_to_resync(served: Served) -> None:

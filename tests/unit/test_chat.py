@@ -20,6 +20,7 @@ from penstock.answer.facts import citations_json
 from penstock.answer.grounding import HISTORY_TOKENS, QUESTION_TOKENS, prompt_of
 from penstock.answer.replying import Replier
 from penstock.answer.showing import MOMENT_SECONDS, Showing
+from penstock.answer.turns import Turns
 from penstock.doors.answer_facts import answered
 from penstock.model.answers import NOT_FOUND, Finished, Usage
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
@@ -394,6 +395,66 @@ async def test_an_answer_that_waits_for_its_turn_is_kept_alive(house: House) -> 
         await asyncio.wait_for(asyncio.gather(one, other), 20)
 
         assert (await room.found(second)).status is MessageStatus.DONE
+
+
+async def test_one_persons_many_questions_keep_nobody_waiting(house: House) -> None:
+    """Half of the places are another's, and a free one goes to who has none."""
+    gate = asyncio.Event()
+    played = Played(*[("Forty ", gate, "crowns.")] * 3, ("Sure.",), *[("Forty crowns.",)] * 9)
+    async with a_room(house, played, at_once=2) as room:
+        talks = [await room.chat.open(LOCAL_WORKSPACE) for _ in range(5)]
+        posted = [await room.chat.post(LOCAL_WORKSPACE, each.id, QUESTION) for each in talks]
+        slow = [room.chat.start(each.answer.id, room.show, whose="ann") for each in posted[:3]]
+        await asyncio.wait_for(room.words.wait(), 20)
+        room.words.clear()
+
+        other = room.chat.start(posted[3].answer.id, room.show, whose="bo")
+        await asyncio.wait_for(room.words.wait(), 20)
+        assert len(played.told) == 2
+        third = room.chat.start(posted[4].answer.id, room.show, whose="cy")
+        gate.set()
+        await asyncio.wait_for(asyncio.gather(*slow, other, third), 20)
+
+        assert {(await room.found(each.answer)).status for each in posted} == {MessageStatus.DONE}
+
+
+async def test_a_place_goes_round() -> None:
+    """To who writes least, then to who was served longest ago; never more than half to one."""
+    turns = Turns(4)
+    ann = [turns.ask("ann") for _ in range(6)]
+    assert [place.done() for place in ann] == [True, True, False, False, False, False]
+    bo, cy = [turns.ask("bo") for _ in range(2)], [turns.ask("cy") for _ in range(2)]
+    assert [place.done() for place in (*bo, *cy)] == [True, True, False, False]
+
+    ann[2].cancel()
+    turns.leave("ann", ann[2])
+    turns.leave("ann", ann[0])
+    assert [cy[0].done(), ann[3].done()] == [True, False]
+    turns.leave("bo", bo[0])
+    assert [cy[1].done(), ann[3].done()] == [False, True]
+    turns.leave("bo", bo[1])
+    for place in (*ann[1:], *cy):
+        turns.leave("ann" if place in ann else "cy", place)
+    assert all(turns.ask(each).done() for each in ("dee", "dee", "eve", "eve"))
+
+
+@pytest.mark.parametrize("by_round", [False, True], ids=["here", "elsewhere"])
+async def test_who_waits_for_a_turn_and_is_stopped_waits_no_more(house: House, by_round: bool) -> None:
+    """Whoever waits for the answer is told at once, though no place is free."""
+    played = Played(("Forty ", asyncio.Event()))
+    async with a_room(house, played, at_once=1) as room:
+        await room.begin()
+        await asyncio.wait_for(room.words.wait(), 20)
+        second, task = await room.begin()
+
+        if by_round:
+            await house.store.write(lambda tx: tx.conversations.stop(LOCAL_WORKSPACE, second.id))
+            await room.chat.look()
+        else:
+            await room.chat.stop(LOCAL_WORKSPACE, second.id)
+        await asyncio.wait_for(task, 5)
+
+        assert (await room.found(second)).facts()["error_code"] == "ERR_STOPPED"
 
 
 async def test_an_answer_not_yet_begun_is_interrupted_too(house: House) -> None:

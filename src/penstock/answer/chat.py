@@ -14,6 +14,7 @@ from penstock.answer.dialogue import uncited
 from penstock.answer.questions import checked
 from penstock.answer.replying import Replier
 from penstock.answer.showing import Show, Showing, nobody
+from penstock.answer.turns import Place, Turns
 from penstock.model.catalogue import DocumentId, WorkspaceId
 from penstock.model.codes import CODES
 from penstock.model.conversations import (
@@ -44,19 +45,23 @@ AT_ONCE = 8
 class _Live:
     """An answer of ours that has not ended."""
 
-    def __init__(self, message: MessageId, show: Show) -> None:
+    def __init__(self, message: MessageId, show: Show, whose: str) -> None:
         self.message = message
+        self.whose = whose
         self.showing = Showing(show)
         self.standing = Standing.HELD
         self.task: asyncio.Task[None] | None = None
+        self.place: Place | None = None
         self.writing: asyncio.Task[Written] | None = None
 
     def learn(self, standing: Standing) -> None:
         """What the store says about it; an answer that should stop, or is lost, is written no further."""
         if self.standing is Standing.HELD:  # what was told first counts: a slow reply may be older
             self.standing = standing
-        if standing is not Standing.HELD and self.writing is not None:
-            self.writing.cancel()
+        if standing is not Standing.HELD:
+            for each in (self.place, self.writing):
+                if each is not None:
+                    each.cancel()
 
 
 class Chat:
@@ -76,7 +81,7 @@ class Chat:
         self._transcript = transcript
         self._replier = replier
         self._owner = owner
-        self._slots = asyncio.Semaphore(at_once)
+        self._turns = Turns(at_once)
         self._live: dict[MessageId, _Live] = {}
 
     async def open(
@@ -140,8 +145,8 @@ class Chat:
             live.learn(Standing.STOPPING)
         return stopped
 
-    def start(self, answer: MessageId, show: Show = nobody) -> asyncio.Task[None]:
-        """Write an answer of ours; the task ends when the answer has, however it did.
+    def start(self, answer: MessageId, show: Show = nobody, *, whose: str = "") -> asyncio.Task[None]:
+        """Write an answer of ours, in its person's turn; the task ends when the answer has, however it did.
 
         It goes on without whoever waits for it: shield the task where the waiting may be cancelled. Started
         again, an answer is written once and shown where it was shown first; one that is not ours is left.
@@ -149,7 +154,7 @@ class Chat:
         known = self._live.get(answer)
         if known is not None and known.task is not None:
             return known.task
-        live = self._live[answer] = _Live(answer, show)
+        live = self._live[answer] = _Live(answer, show, whose)
         live.task = asyncio.create_task(self._answer(live))
         return live.task
 
@@ -184,17 +189,22 @@ class Chat:
             del self._live[live.message]
 
     async def _answer(self, live: _Live) -> None:
+        live.place = self._turns.ask(live.whose)
+        live.learn(live.standing)  # it may be stopped by now
         try:
-            async with self._slots:
-                task = await self._database.write(lambda tx: tx.conversations.take(live.message, self._owner))
-                if task is not None:
-                    await self._write(live, task)
+            await asyncio.wait({live.place})
+            if live.place.cancelled():
+                return  # it was stopped, or ended by others, before its turn came
+            task = await self._database.write(lambda tx: tx.conversations.take(live.message, self._owner))
+            if task is not None:
+                await self._write(live, task)
         except asyncio.CancelledError:
             await self._fail(live, _report("ERR_INTERRUPTED"))
             raise
         except Fault as fault:  # the store is away: a healer will end it
             log.warning("an answer cannot be stored: %s", fault.message)
         finally:
+            self._turns.leave(live.whose, live.place)
             del self._live[live.message]
 
     async def _write(self, live: _Live, task: Assignment) -> None:

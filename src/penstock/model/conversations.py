@@ -31,6 +31,8 @@ MESSAGES_MAX = 1_000
 """Messages of one conversation."""
 UNFINISHED_MAX = 10
 """Answers of one conversation that may be on their way at once."""
+UNFINISHED_OWNED_MAX = 20
+"""The same for all conversations of one user."""
 PAGE_MAX = 200
 """Conversations or messages one page gives at most."""
 HOLD_SECONDS = 6.0

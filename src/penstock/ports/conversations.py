@@ -17,8 +17,8 @@ H6   An answer whose owner has not renewed it for HOLD_SECONDS, taken or not, is
 H7   Stopping ends a pending answer at once and tells the owner of a running one; an ended one stays as it is.
 H8   Regenerating adds another answer to the same question, unless one is still on its way; those before stay.
 H9   What belongs to another workspace is not there.
-H10  Questions, titles, scopes, messages of a conversation and pages are bounded; beyond is refused with a
-     code, never cut. A page asked too large is given as large as it may be.
+H10  Questions, titles, scopes, messages of a conversation, answers on their way to one user and pages are
+     bounded; beyond is refused with a code, never cut. A page asked too large is given as large as it may be.
 H11  Removing a conversation removes its messages; an answer on its way is lost to its owner.
 """
 

@@ -13,6 +13,7 @@ from penstock.model.conversations import (
     HOLD_SECONDS,
     MESSAGES_MAX,
     UNFINISHED_MAX,
+    UNFINISHED_OWNED_MAX,
     Assignment,
     Conversation,
     ConversationId,
@@ -204,6 +205,9 @@ class SqliteConversations:
             raise Exhausted(
                 f"{unfinished} answers of this conversation are still to come", code="ERR_ANSWER_UNFINISHED"
             )
+        (owned,) = self._db.execute(sql("chat_unfinished_owned"), (there.workspace,)).fetchone()
+        if owned >= UNFINISHED_OWNED_MAX:
+            raise Exhausted(f"{owned} answers to you are still to come", code="ERR_ANSWERS_WAITING")
 
     def _add(
         self,

@@ -193,7 +193,7 @@ async def _written(
     house: House, here: Workspace, answer: Message, response: Response, *, wait: bool
 ) -> Message:
     """The answer, once it has ended where that is waited for; it goes on if the caller leaves."""
-    task = house.chat.start(answer.id, house.show(here))
+    task = house.chat.start(answer.id, house.show(here), whose=here.owner)
     if not wait:
         response.status_code = status.HTTP_202_ACCEPTED
         return answer
