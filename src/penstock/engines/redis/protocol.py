@@ -1,5 +1,7 @@
 """One connection: what is asked in one turn of the loop leaves in one write, replies come back in order.
 
+Only what is asked while nothing is under way leaves at once: nobody is there to share a write with.
+
 A reply carries no name: it belongs to the oldest command that has none yet. So a command whose caller gave up
 keeps its place, its late reply is dropped, and a connection that fell silent takes no new commands at all.
 
@@ -106,7 +108,10 @@ class Wire(asyncio.Protocol):
         reply: asyncio.Future[Reply] = self._loop.create_future()
         timer = self._loop.call_at(ends, self._give_up, reply, self._loop.time())
         self._asked.append(reply)
-        self._send(command)
+        if len(self._asked) == 1 and not self._leaving and self._transport is not None:
+            self._transport.write(command)
+        else:
+            self._send(command)
         try:
             return await reply
         except asyncio.CancelledError:
