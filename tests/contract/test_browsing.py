@@ -4,8 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from penstock.model.accounts import Workspace
 from penstock.model.browsing import PAGE_MAX, Page, Place, Sorting, Total, Wish, place_of
-from penstock.model.catalogue import LOCAL_WORKSPACE, DocumentId, DocumentState, VersionState, WorkspaceId
+from penstock.model.catalogue import (
+    LOCAL_TENANT,
+    LOCAL_WORKSPACE,
+    DocumentId,
+    DocumentState,
+    VersionState,
+    WorkspaceId,
+)
 from penstock.model.errors import Refused
 from penstock.ports.database import Transaction
 from tests.contract.engines import Store
@@ -174,3 +182,69 @@ def test_a_place_is_told_and_read_again() -> None:
 
     assert place_of(name.as_text(), Sorting.CREATED) == name
     assert place_of(size.as_text(), Sorting.SIZE) == size
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ({"kind": "tea"}, ["a", "c"]),
+        ({"kind": "tea", "year": 2024}, ["a"]),
+        ({"year": 2024.0}, ["a", "b"]),
+        ({"year": "2024"}, []),
+        ({"open": True}, ["a"]),
+        ({"open": 1}, ["b"]),
+        ({"tags": "x"}, ["b", "c"]),
+        ({"gone": None}, ["c"]),
+        ({"missing": None}, []),
+        ({"kind": "'; DROP TABLE documents; --"}, []),
+    ],
+)
+@pytest.mark.parametrize("state", [None, DocumentState.PENDING], ids=["any", "pending"])
+async def test_a_page_is_narrowed_by_metadata(
+    store: Store, wanted: dict[str, object], names: list[str], state: DocumentState | None
+) -> None:
+    """L1, L2, L4, L6: as a search compares, on every page and in the total; never another workspace's."""
+    held: dict[str, dict[str, object]] = {
+        "a": {"kind": "tea", "year": 2024, "open": True},
+        "b": {"kind": "coffee", "year": 2024, "open": 1, "tags": ["x", "y"]},
+        "c": {"kind": "tea", "year": 2023, "tags": ["x"], "gone": None},
+        "d": {},
+    }
+    user = "11111111-1111-4111-8111-111111111111"
+
+    def work(tx: Transaction) -> Workspace:
+        shelf = tx.shelves.declare(LOCAL_WORKSPACE, "notes", recipe_json="{}")
+        for name, metadata in held.items():
+            new = new_document(shelf.id, f"/{name}", LOCAL_TENANT)
+            tx.documents.admit(replace(new, metadata=metadata))
+        tx.accounts.sign_in(user)
+        return tx.accounts.open(user, "theirs")
+
+    theirs = await store.write(work)
+    wish = Wish(metadata=wanted, state=state, sorting=Sorting.NAME, descending=False, limit=1)
+
+    assert await read(store, wish) == names
+    assert await store.browser.total(LOCAL_WORKSPACE, wish) == Total(count=len(names))
+    assert (await store.browser.page(theirs.id, wish)).documents == ()
+    assert await store.browser.total(theirs.id, wish) == Total(count=0)
+
+
+async def test_rare_metadata_is_found_behind_many_documents(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """L2: portion by portion, in every order, the last as well as the first."""
+    monkeypatch.setattr("penstock.engines.sqlite.browsing.PORTION", 3)
+
+    def work(tx: Transaction) -> None:
+        shelf = tx.shelves.declare(LOCAL_WORKSPACE, "notes", recipe_json="{}")
+        for number in range(20):
+            new = new_document(shelf.id, f"/{number:02}", LOCAL_TENANT)
+            tx.documents.admit(replace(new, metadata={"rare": number % 9 == 0}))
+
+    await store.write(work)
+
+    for sorting in Sorting:
+        for descending in (False, True):
+            wish = Wish(metadata={"rare": True}, sorting=sorting, descending=descending, limit=2)
+            assert sorted(await read(store, wish)) == ["00", "09", "18"]
+            assert await store.browser.total(LOCAL_WORKSPACE, wish) == Total(count=3)

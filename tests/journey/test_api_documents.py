@@ -109,6 +109,16 @@ def test_a_text_is_taken_in(client: httpx.Client) -> None:
         json={"query": "tea", "filters": {"metadata": {"kind": "tea"}}},
     ).json()
     assert {each["document_id"] for each in found["hits"]} == {said["id"]}
+    narrowed = client.get(DOCUMENTS, params={"metadata": json.dumps({"kind": "tea"})}).json()
+    assert ([each["id"] for each in narrowed["items"]], narrowed["total"]) == ([said["id"]], 1)
+    for wrong in (
+        "[]",
+        "{",
+        '{"kind": {"a": 1}}',
+        '{"kind": NaN}',
+        json.dumps(dict.fromkeys("abcdefghijklmnopqrstu")),
+    ):
+        problem(client.get(DOCUMENTS, params={"metadata": wrong}), 422, "ERR_METADATA_INVALID")
 
 
 def test_a_broken_file_ends_in_error_and_can_be_tried_again(client: httpx.Client) -> None:

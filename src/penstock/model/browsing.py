@@ -10,7 +10,8 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from penstock.model.catalogue import CollectionId, Document, DocumentId, DocumentState
@@ -78,6 +79,8 @@ class Wish:
     state: DocumentState | None = None
     name_part: str | None = None
     """Stands somewhere in the name; large and small letters of the Latin alphabet are alike."""
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    """Only documents whose metadata holds all of these, as with a search."""
     sorting: Sorting = Sorting.CREATED
     descending: bool = True
     after: Place | None = None

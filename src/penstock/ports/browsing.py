@@ -3,7 +3,7 @@
 L1  A page holds the workspace's documents that are not hidden, in the order asked for, each once.
 L2  What comes behind a place is what is sorted behind it, whatever was added or deleted meanwhile.
 L3  A page, and what it costs, does not grow with what there is; one asked too large is given as large as it
-    may be.
+    may be. One narrowed by a name or metadata costs what is looked at until it is full.
 L4  Documents are counted exactly up to COUNT_MAX; where there are more, that is said.
 L5  Chunks are those of a version readers see, by ordinal.
 L6  What belongs to another workspace is not there.

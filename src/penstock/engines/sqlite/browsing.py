@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -49,6 +49,8 @@ _DOWN = {
 }
 _COLUMNS = {Sorting.CREATED: 0, Sorting.UPDATED: 1, Sorting.NAME: 2, Sorting.SIZE: 3}
 """Where rows of `browse_state` hold what they may be sorted by."""
+PORTION = 500
+"""Documents whose metadata is looked at together."""
 FEW = 1_000
 """So many documents of a collection are sorted for a page rather than looked for."""
 _LAST = "\U0010ffff"
@@ -103,10 +105,37 @@ def _lane(db: sqlite3.Connection, collection: CollectionId, wish: Wish, limit: i
     """A collection's part of the page, in order: what it is sorted by, its id, its number."""
     after = wish.after or _edge(wish)
     if wish.state is not None and (few := _few(db, collection, wish)) is not None:
-        return _behind(few, after, wish)
+        rest = _behind(few, after, wish)
+        return _holding(db, rest, wish) if wish.metadata else rest
+    if wish.metadata:
+        return _narrowed(db, collection, wish, after)
+    return _rows(db, collection, wish, after, limit)
+
+
+def _rows(
+    db: sqlite3.Connection, collection: CollectionId, wish: Wish, after: Place, limit: int
+) -> Iterable[Row]:
     names = _DOWN if wish.descending else _UP
     where = _where(collection, wish) | {"value": after.value, "document": after.document, "limit": limit}
     return db.execute(sql(names[wish.sorting]), where)
+
+
+def _narrowed(db: sqlite3.Connection, collection: CollectionId, wish: Wish, after: Place) -> Iterator[Row]:
+    """Those whose metadata holds what is asked for, portion by portion, as far as somebody asks."""
+    while rows := list(_rows(db, collection, wish, after, PORTION)):
+        yield from _holding(db, rows, wish)
+        if len(rows) < PORTION:
+            return
+        after = Place(value=rows[-1][0], document=rows[-1][1])
+
+
+def _holding(db: sqlite3.Connection, rows: list[Row], wish: Wish) -> list[Row]:
+    where = {
+        "numbers": json.dumps([number for _, _, number in rows]),
+        "metadata": json.dumps(dict(wish.metadata)),
+    }
+    kept = {number for (number,) in db.execute(sql("browse_holding"), where)}
+    return [row for row in rows if row[2] in kept]
 
 
 def _few(db: sqlite3.Connection, collection: CollectionId, wish: Wish) -> list[Row] | None:
@@ -134,6 +163,12 @@ def _edge(wish: Wish) -> Place:
 def _total(db: sqlite3.Connection, workspace: WorkspaceId, wish: Wish) -> Total:
     found = 0
     for collection in _collections(db, workspace, wish):
+        if wish.metadata:
+            every = _narrowed(db, collection, wish, _edge(wish))
+            found += sum(1 for _ in islice(every, COUNT_MAX + 1 - found))
+            if found > COUNT_MAX:
+                return Total(count=COUNT_MAX, more=True)
+            continue
         for name, where in _counted(collection, wish):
             found += db.execute(sql(name), where | {"limit": COUNT_MAX + 1 - found}).fetchone()[0]
             if found > COUNT_MAX:

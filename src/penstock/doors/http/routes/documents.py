@@ -35,7 +35,7 @@ from penstock.doors.http.etags import (
     tagged,
 )
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
-from penstock.doors.http.routes.taking import accepted, order_of
+from penstock.doors.http.routes.taking import accepted, order_of, wanted_metadata
 from penstock.doors.http.routes.workspaces import known
 from penstock.doors.http.said import document_said, stage_said, version_said
 from penstock.doors.http.shapes import NAME_MAX
@@ -61,6 +61,7 @@ PAGE_MAX = 200
 PIECE_BYTES = 256 * 1024
 ORIGINAL = "application/octet-stream"
 """What originals are sent as, whatever they are: no browser shall show them as ours."""
+METADATA_CHARACTERS_MAX = 4_000
 AT_ONCE = 1_000
 """Documents one bulk verb changes; asked again, it goes on."""
 DocumentName = Annotated[str, Path(min_length=1, max_length=ID_LENGTH_MAX)]
@@ -74,6 +75,13 @@ async def documents(
     collection: Annotated[str | None, Query(max_length=NAME_MAX)] = None,
     state: Annotated[DocumentState | None, Query(alias="status")] = None,
     name: Annotated[str | None, Query(max_length=200, description="Stands somewhere in the name.")] = None,
+    metadata: Annotated[
+        str | None,
+        Query(
+            max_length=METADATA_CHARACTERS_MAX,
+            description="A JSON object: only documents whose metadata holds all of it, as with a search.",
+        ),
+    ] = None,
     sort: Sorting = Sorting.CREATED,
     order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",
     after: Annotated[str | None, Query(max_length=2_000, description="`next` of the page before.")] = None,
@@ -84,6 +92,7 @@ async def documents(
         collection=None if collection is None else (await known(house, here, collection)).id,
         state=state,
         name_part=name,
+        metadata={} if metadata is None else wanted_metadata(metadata),
         sorting=sort,
         descending=order == "desc",
         after=None if after is None else place_of(after, sort),

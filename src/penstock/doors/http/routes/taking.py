@@ -28,6 +28,7 @@ from penstock.ports.database import Transaction
 from penstock.wiring.intake import file_bytes_max
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
+FILTERS_MAX = 20
 FORM = {
     "requestBody": {
         "required": True,
@@ -157,6 +158,18 @@ def _object(text: str) -> dict[str, object]:
         found = None
     if not isinstance(found, dict):
         raise Refused("metadata is a JSON object", code="ERR_METADATA_INVALID")
+    return found
+
+
+def wanted_metadata(text: str) -> dict[str, object]:
+    """What documents are narrowed to: a few plain values, as in the filters of a search."""
+    found = _object(text)
+    if len(found) > FILTERS_MAX or any(isinstance(each, dict | list) for each in found.values()):
+        raise Refused(
+            f"metadata to look for is a JSON object of at most {FILTERS_MAX} plain values",
+            code="ERR_METADATA_INVALID",
+        )
+    _check_sayable(found)
     return found
 
 
