@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.doomed import Doom
-from tests.support.papers import Papers
+from tests.support.papers import NearPapers, Papers
 from tests.support.processes import Plant
 
 KILLED = -signal.SIGKILL
@@ -28,7 +28,7 @@ both_sides = pytest.mark.parametrize("after", [False, True], ids=["before", "aft
 
 @pytest.fixture
 def papers(plant: Plant) -> Papers:
-    return Papers(plant)
+    return NearPapers(plant)
 
 
 @both_sides

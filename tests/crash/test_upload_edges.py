@@ -1,4 +1,4 @@
-"""An upload through every verb of the real program, and kill -9 around its admission."""
+"""An upload through every verb, and kill -9 around its admission."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from penstock.settings import load
 from penstock.wiring.store import open_store
 from tests.support.clock import FakeClock
 from tests.support.doomed import Doom, Task
-from tests.support.papers import COLLECTION, Papers
+from tests.support.papers import COLLECTION, NearPapers, Papers
 from tests.support.processes import Plant
 
 KILLED = -signal.SIGKILL
@@ -25,7 +25,7 @@ TEXT = "# Cats\n\nCats sleep for sixteen hours a day.\n"
 
 @pytest.fixture
 def papers(plant: Plant) -> Papers:
-    return Papers(plant)
+    return NearPapers(plant)
 
 
 def upload(papers: Papers, text: str = TEXT, name: str = "cats.md") -> Admitted:

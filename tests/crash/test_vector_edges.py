@@ -13,7 +13,7 @@ from penstock.model.errors import Unavailable
 from penstock.model.passages import Passage, Question, Scope
 from penstock.wiring.store import open_store
 from tests.support.doomed import Doom
-from tests.support.papers import COLLECTION, Papers
+from tests.support.papers import COLLECTION, NearPapers
 from tests.support.processes import Plant, Started
 from tests.support.servers.qdrant import Qdrant, a_qdrant, qdrant_url
 
@@ -27,7 +27,7 @@ campaign = pytest.mark.crash_full
 both_sides = pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 
 
-class VectorPapers(Papers):
+class VectorPapers(NearPapers):
     """Papers whose vectors lie on a Qdrant server."""
 
     def __init__(self, plant: Plant, url: str) -> None:

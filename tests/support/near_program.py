@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -23,6 +24,27 @@ def logging_kept() -> Iterator[None]:
         root.handlers[:], root.level = handlers, level
 
 
+@contextmanager
+def environment(wanted: Mapping[str, str]) -> Iterator[None]:
+    """Exactly these variables, for a while."""
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def run_near(words: Sequence[str]) -> Ran:
+    """A short command without stdin, run in this process, which takes a tenth of the time."""
+    out, err = io.StringIO(), io.StringIO()
+    with logging_kept(), redirect_stdout(out), redirect_stderr(err):
+        code = run(words)
+    return Ran(code=code, out=out.getvalue(), err=err.getvalue())
+
+
 class NearProgram(Program):
     """`penstock` on one data folder, for short commands without stdin."""
 
@@ -36,10 +58,7 @@ class NearProgram(Program):
     def __call__(
         self, *words: str | Path, stdin: str | bytes = b"", env: Mapping[str, str] | None = None
     ) -> Ran:
-        """Run it in this process, which takes a tenth of the time; real ones are the other tests' affair."""
+        """Run it in this process; real ones are the other tests' affair."""
         assert not stdin
         assert not env
-        out, err = io.StringIO(), io.StringIO()
-        with logging_kept(), redirect_stdout(out), redirect_stderr(err):
-            code = run([*map(str, words), *self.always()])
-        return Ran(code=code, out=out.getvalue(), err=err.getvalue())
+        return run_near([*map(str, words), *self.always()])

@@ -16,9 +16,14 @@ from pathlib import Path
 import msgspec
 
 from tests.support.doomed import Doom, Task
+from tests.support.near_program import environment, run_near
 from tests.support.processes import Plant, Row, Started
 
 COLLECTION = "papers"
+UNSETTLED = (
+    "SELECT 1 FROM unified_queue WHERE status NOT IN ('done', 'failed') UNION ALL SELECT 1 FROM debts LIMIT 1"
+)
+"""A row if anything is left to do."""
 
 
 class Papers:
@@ -83,7 +88,7 @@ class Papers:
     def rest(self, worker: Started, seconds: float = 60.0) -> None:
         """Until every job has ended and every debt is paid."""
         self.plant.wait_until(
-            lambda: not self.plant.unfinished() and not self.plant.rows("SELECT * FROM debts"),
+            lambda: not self.plant.rows(UNSETTLED),
             "all is done and paid",
             worker,
             seconds=seconds,
@@ -157,6 +162,24 @@ class Papers:
         )
         assert self.blobs() == {row["blob"] for row in needed}
         self.run("fsck")
+
+
+class NearPapers(Papers):
+    """The same where neither command line nor supervisor is judged: neither has a process of its own."""
+
+    def run(self, *words: str, code: int = 0) -> str:
+        """A command of the program, run in this process; what it printed."""
+        with environment(self.plant.environment()):
+            ran = run_near(words)
+        assert ran.code == code, f"{words} ended with {ran.code}\n{ran.out}\n{ran.err}"
+        return ran.out
+
+    def settle(self, seconds: float = 60.0) -> None:
+        """Run a worker process until every job has ended and every debt is paid, then stop it."""
+        worker = self.doomed(Doom())
+        self.plant.wait_until(lambda: bool(self.plant.beating([worker.pid])), "the worker beats", worker)
+        self.rest(worker, seconds)
+        assert worker.stop() == 0, worker.said()
 
 
 class Desk:

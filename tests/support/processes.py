@@ -34,6 +34,8 @@ from tests.support.handlers_for_tests import HANDLERS, MARKS, Mark, read_marks
 TOP = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0
 """Seconds for what takes one or two on a machine that has time; no promise is measured by it."""
+LOOK_SECONDS = 0.03
+"""Between two looks at what is waited for: one reads the whole schema and costs milliseconds."""
 
 AUDIT = """
 CREATE TABLE test_audit (
@@ -311,7 +313,7 @@ class Plant:
                     f"the process ended with {alive.code}" if ended and alive else f"not after {seconds:g} s"
                 )
                 raise AssertionError(f"{what}: {why}\n{self.report()}")
-            time.sleep(0.01)
+            time.sleep(LOOK_SECONDS)
 
     def drain(self, seconds: float = PATIENCE) -> None:
         """Until every job has ended."""
