@@ -110,3 +110,13 @@ def test_fingerprints_keep_their_parts_apart() -> None:
     """Q2: what moves from one part to the next is another request."""
     assert fingerprint_of("ab", "c") != fingerprint_of("a", "bc")
     assert fingerprint_of("ab", b"c") == fingerprint_of(b"ab", "c")
+
+
+async def test_a_key_is_known_whatever_it_was_used_for(store: Store) -> None:
+    """Q1, Q4: to the user whose key it is."""
+    await kept(store)
+
+    known = await store.write(lambda tx: [tx.requests.knows(each, "k") for each in (ME, YOU)])
+
+    assert known == [True, False]
+    assert not await store.write(lambda tx: tx.requests.knows(ME, "other"))

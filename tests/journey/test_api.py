@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -290,3 +291,59 @@ def test_a_port_that_is_taken_is_told(served: Served, tmp_path_factory: pytest.T
     assert ran.code == 3
     assert "cannot be listened on" in ran.err
     assert "--port" in ran.err
+
+
+def test_a_post_under_a_key_makes_one_thing(client: httpx.Client) -> None:
+    """A workspace, a collection, a job: answered as before, and another request under the key is refused."""
+    local = f"/workspaces/{LOCAL_WORKSPACE}"
+    job = client.get(f"{local}/jobs", params={"status": "success"}).json()["items"][-1]["id"]
+    for key, path, body, other in (
+        ("k-space", "/workspaces", {"name": "Kept"}, {"name": "Else"}),
+        ("k-shelf", f"{local}/collections", {"name": "kept"}, {"name": "else"}),
+        ("k-job", f"{local}/jobs/{job}/retry", None, None),
+    ):
+        headers = {"Idempotency-Key": key}
+        first = client.post(path, json=body, headers=headers)
+        assert first.status_code in (201, 202), first.text
+        again = client.post(path, json=body, headers=headers)
+        assert (again.status_code, again.json()) == (first.status_code, first.json())
+        if other is not None:
+            problem(client.post(path, json=other, headers=headers), 409, "ERR_IDEMPOTENCY_MISMATCH")
+    runs = [each for each in client.get(f"{local}/jobs").json()["items"] if each["replay_of"] == job]
+    assert len(runs) == 1
+    made = [each for each in client.get("/workspaces").json()["items"] if each["name"] in ("Kept", "Else")]
+    assert len(made) == 1
+    for path in (f"/workspaces/{made[0]['id']}", f"{local}/collections/kept"):
+        assert client.delete(path).status_code == 202
+
+
+def test_of_equal_collections_at_once_one_is_made(client: httpx.Client) -> None:
+    """One is told that it was made, the others that it was there."""
+    at = f"/workspaces/{LOCAL_WORKSPACE}/collections"
+    with ThreadPoolExecutor(8) as threads:
+        codes = sorted(threads.map(lambda _: client.post(at, json={"name": "rush"}).status_code, range(8)))
+    assert codes == [*[200] * 7, 201]
+    assert client.delete(f"{at}/rush").status_code == 202
+
+
+def test_of_changes_to_what_was_seen_at_once_one_is_made(client: httpx.Client) -> None:
+    """The tag of what was seen lets one through; whoever has it already is told so."""
+    made = client.post("/workspaces", json={"name": "Seen"}).json()["id"]
+    at = f"/workspaces/{made}"
+    tag = client.get(at).headers["etag"]
+    assert client.get(at, headers={"If-None-Match": tag}).status_code == 304
+
+    def rename(number: int) -> httpx.Response:
+        return client.patch(at, json={"name": f"Seen {number}"}, headers={"If-Match": tag})
+
+    with ThreadPoolExecutor(6) as threads:
+        replies = list(threads.map(rename, range(6)))
+    assert sorted(each.status_code for each in replies) == [200, *[412] * 5]
+    (won,) = (each for each in replies if each.status_code == 200)
+    assert client.get(at).headers["etag"] == won.headers["etag"] != tag
+    weak = {"If-Match": f"W/{won.headers['etag']}"}
+    problem(client.patch(at, json={"name": "Weak"}, headers=weak), 412, "ERR_PRECONDITION")
+    shelf = f"/workspaces/{LOCAL_WORKSPACE}/collections/papers"
+    known = {"If-None-Match": client.get(shelf).headers["etag"]}
+    assert client.get(shelf, headers=known).status_code == 304
+    assert client.delete(at).status_code == 202

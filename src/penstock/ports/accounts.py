@@ -28,6 +28,10 @@ class Accounts(Protocol):
         """A new workspace (A2, A4)."""
         ...
 
+    def find(self, user: str, workspace: WorkspaceId) -> Workspace | None:
+        """One by id (A3)."""
+        ...
+
     def rename(self, user: str, workspace: WorkspaceId, name: str) -> Workspace:
         """Another name (A3)."""
         ...

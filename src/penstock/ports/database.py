@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from penstock.model.events import Event, LoggedEvent
-from penstock.model.jobs import BatchId, Lease, NewJob, Receipt
+from penstock.model.jobs import BatchId, Job, JobId, Lease, NewJob, Receipt
 from penstock.model.outcomes import Outcome
 from penstock.ports.accounts import Accounts
 from penstock.ports.catalogue import Debts, Documents, Kept, Shelves, Stages
@@ -41,6 +41,10 @@ class Transaction(Protocol):
 
     def told_to_end(self, lease: Lease) -> str | None:
         """The code with which an attempt was told to end, if it was; it should begin nothing any more."""
+        ...
+
+    def job(self, job_id: JobId) -> Job | None:
+        """One job, as this transaction leaves it."""
         ...
 
     def append_event(self, user: str, event: Event) -> int:

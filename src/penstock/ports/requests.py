@@ -21,6 +21,10 @@ class Requests(Protocol):
         """What the same request was answered before (Q1, Q2, Q4); None if it is new."""
         ...
 
+    def knows(self, user: str, key: str) -> bool:
+        """Whether some request of the user was answered under the key and is kept (Q1, Q4)."""
+        ...
+
     def keep(self, user: str, key: str, fingerprint: str, answered: Answered) -> None:
         """Keep the answer to a new request (Q3, Q5); one too large is Refused ERR_ANSWER_TOO_LARGE."""
         ...

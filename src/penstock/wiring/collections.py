@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
 from penstock.model.catalogue import (
@@ -67,20 +67,34 @@ async def create(
     workspace: WorkspaceId = LOCAL_WORKSPACE,
 ) -> tuple[Collection, bool]:
     """The collection, and whether it was made now; one that is there with another recipe is refused."""
+    return await store.write(
+        await maker(store, settings, name, description=description, choice=choice, workspace=workspace)
+    )
+
+
+async def maker(
+    store: Store,
+    settings: Settings,
+    name: str,
+    *,
+    description: str,
+    choice: RecipeChoice,
+    workspace: WorkspaceId = LOCAL_WORKSPACE,
+) -> Callable[[Transaction], tuple[Collection, bool]]:
+    """What does the same together with the caller's own changes."""
     check_collection_name(name)
     if workspace == LOCAL_WORKSPACE:
         await declare_all(store, settings)
-    recipe = recipe_for(settings, choice)
-    before = await store.catalogue.collection(workspace, name)
-    if before is None:
-        made = await store.write(
-            lambda tx: tx.shelves.declare(
-                workspace, name, recipe_json=recipe.to_json(), description=description
-            )
-        )
-        return made, True
-    check_alike(before, description, choice)
-    return before, False
+    recipe_json = recipe_for(settings, choice).to_json()
+
+    def make(tx: Transaction) -> tuple[Collection, bool]:
+        before = tx.shelves.find(workspace, name)
+        if before is None:
+            return tx.shelves.declare(workspace, name, recipe_json=recipe_json, description=description), True
+        check_alike(before, description, choice)
+        return before, False
+
+    return make
 
 
 def check_alike(found: Collection, description: str, choice: RecipeChoice) -> None:

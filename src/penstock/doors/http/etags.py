@@ -40,9 +40,14 @@ def tagged(request: Request, said: BaseModel) -> Response:
     return Response(said.model_dump_json(), headers={"ETag": tag}, media_type="application/json")
 
 
+def with_tag(said: BaseModel) -> Response:
+    """What is said after a change, with the tag the next one may name."""
+    return Response(said.model_dump_json(), headers={"ETag": tag_of(said)}, media_type="application/json")
+
+
 def is_known(request: Request, tag: str) -> bool:
     """Whether the client says that it has this."""
-    known = _tags(request.headers.get("if-none-match"))
+    known = [each.removeprefix("W/") for each in _tags(request.headers.get("if-none-match"))]
     return tag in known or "*" in known
 
 
@@ -54,4 +59,4 @@ def check_unchanged(request: Request, said: BaseModel | None) -> None:
 
 
 def _tags(header: str | None) -> list[str]:
-    return [each.strip().removeprefix("W/") for each in (header or "").split(",") if each.strip()]
+    return [each.strip() for each in (header or "").split(",") if each.strip()]

@@ -1,4 +1,8 @@
-"""Requests that may be sent again: under a key, the same request gets the answer it got before."""
+"""Requests that may be sent again: under a key, the same request gets the answer it got before.
+
+A request that was answered finds the world changed by itself: its document is deleted, its quota full. So a
+route looks for the earlier answer before it judges anything, and again in the transaction that does the work.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,8 @@ Key = Annotated[
         description="The same request under the same key is answered as before, and nothing is done twice.",
     ),
 ]
+Work = Callable[[Transaction], BaseModel | Answered]
+"""What is done in one transaction, and what is said of it, with a status of its own where it has one."""
 
 
 class Repeat:
@@ -31,29 +37,65 @@ class Repeat:
         self._user = user
         self._key = None if key is None else request_key(key)
 
+    async def is_known(self) -> bool:
+        """Whether something was answered under the key, be it this request or another."""
+        user, key = self._user, self._key
+        return key is not None and await self._house.store.write(lambda tx: tx.requests.knows(user, key))
+
+    async def earlier(self, fingerprint: str) -> Response | None:
+        """The answer this request got before, if it did."""
+        found = await self.found(fingerprint)
+        return None if found is None else _response(found)
+
+    async def found(self, fingerprint: str) -> Answered | None:
+        """The same, as it is kept."""
+        user, key = self._user, self._key
+        if key is None:
+            return None
+        return await self._house.store.write(lambda tx: tx.requests.earlier(user, key, fingerprint))
+
     async def answered(
         self,
         fingerprint: str,
         status: int,
-        work: Callable[[Transaction], BaseModel],
+        work: Work,
         otherwise: Callable[[Transaction], None] = lambda _: None,
     ) -> Response:
         """Do the work in one transaction with its answer; `otherwise`, where that is there already."""
+        return _response(await self.once(fingerprint, status, work, otherwise))
+
+    async def once(
+        self,
+        fingerprint: str,
+        status: int,
+        work: Work,
+        otherwise: Callable[[Transaction], None] = lambda _: None,
+    ) -> Answered:
+        """The same, as it is kept."""
         user, key = self._user, self._key
 
-        def once(tx: Transaction) -> Answered:
+        def do(tx: Transaction) -> Answered:
             if key is None:
-                return Answered(status=status, body=work(tx).model_dump_json().encode())
+                return _answered(status, work(tx))
             earlier = tx.requests.earlier(user, key, fingerprint)
             if earlier is not None:
                 otherwise(tx)
                 return earlier
-            answered = Answered(status=status, body=work(tx).model_dump_json().encode())
+            answered = _answered(status, work(tx))
             tx.requests.keep(user, key, fingerprint, answered)
             return answered
 
-        told = await self._house.store.write(once)
-        return Response(told.body, told.status, media_type="application/json")
+        return await self._house.store.write(do)
+
+
+def _answered(status: int, said: BaseModel | Answered) -> Answered:
+    if isinstance(said, Answered):
+        return said
+    return Answered(status=status, body=said.model_dump_json().encode())
+
+
+def _response(told: Answered) -> Response:
+    return Response(told.body, told.status, media_type="application/json")
 
 
 def repeat(house: In, asker: Asker, key: Key = None) -> Repeat:

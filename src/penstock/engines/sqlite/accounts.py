@@ -49,6 +49,10 @@ class SqliteAccounts:
             )
         return self._known(user, self._add(user, kept))
 
+    def find(self, user: str, workspace: WorkspaceId) -> Workspace | None:
+        """One by id (A3)."""
+        return _find(self._db, user, workspace)
+
     def rename(self, user: str, workspace: WorkspaceId, name: str) -> Workspace:
         """Another name (A3)."""
         where = {"workspace": workspace, "user": user, "name": workspace_name_of(name)}

@@ -23,8 +23,7 @@ class SqliteRequests:
 
     def earlier(self, user: str, key: str, fingerprint: str) -> Answered | None:
         """What the same request was answered before (Q1, Q2, Q4)."""
-        where = {"user": user, "key": request_key(key), "since": self._since}
-        row = self._db.execute(sql("request_find"), where).fetchone()
+        row = self._find(user, key)
         if row is None:
             return None
         if row[0] != fingerprint:
@@ -32,6 +31,10 @@ class SqliteRequests:
                 "this idempotency key was used for another request", code="ERR_IDEMPOTENCY_MISMATCH"
             )
         return Answered(status=row[1], body=row[2])
+
+    def knows(self, user: str, key: str) -> bool:
+        """Whether some request of the user was answered under the key and is kept (Q1, Q4)."""
+        return self._find(user, key) is not None
 
     def keep(self, user: str, key: str, fingerprint: str, answered: Answered) -> None:
         """Keep the answer to a new request (Q3, Q5)."""
@@ -52,3 +55,8 @@ class SqliteRequests:
         self._db.execute(sql("request_keep"), row)
         self._db.execute(sql("request_forget"), {"since": self._since, "limit": FORGOTTEN_AT_ONCE})
         self._db.execute(sql("request_crowd"), {"user": user, "most": KEPT_MAX})
+
+    def _find(self, user: str, key: str) -> tuple[str, int, bytes] | None:
+        where = {"user": user, "key": request_key(key), "since": self._since}
+        found: tuple[str, int, bytes] | None = self._db.execute(sql("request_find"), where).fetchone()
+        return found

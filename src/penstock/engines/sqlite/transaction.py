@@ -13,6 +13,7 @@ from penstock.engines.sqlite.documents import SqliteDocuments
 from penstock.engines.sqlite.kept import SqliteKept
 from penstock.engines.sqlite.outbox import accept
 from penstock.engines.sqlite.requests import SqliteRequests
+from penstock.engines.sqlite.rows import job_of
 from penstock.engines.sqlite.shelves import SqliteShelves
 from penstock.engines.sqlite.stages import SqliteStages
 from penstock.engines.sqlite.statements import sql
@@ -20,7 +21,7 @@ from penstock.engines.sqlite.times import iso
 from penstock.engines.sqlite.uploads import SqliteUploads
 from penstock.model.errors import LeaseLost
 from penstock.model.events import Event
-from penstock.model.jobs import BatchId, Lease, NewJob, Receipt
+from penstock.model.jobs import BatchId, Job, JobId, Lease, NewJob, Receipt
 from penstock.model.outcomes import Outcome
 from penstock.model.rules import Rules
 from penstock.ports.codec import encode_event
@@ -65,6 +66,11 @@ class SqliteTransaction:
         """The code with which an attempt was told to end, if it was."""
         row = self._db.execute(sql("told_to_end"), (lease.job_id, lease.token)).fetchone()
         return None if row is None else row[0]
+
+    def job(self, job_id: JobId) -> Job | None:
+        """One job, as this transaction leaves it."""
+        row = self._db.execute(sql("job_find"), {"id": job_id}).fetchone()
+        return None if row is None else job_of(row)
 
     def append_event(self, user: str, event: Event) -> int:
         """Log an event; its number."""

@@ -7,15 +7,19 @@ from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, status
+from fastapi import APIRouter, Path, Query, Response, status
 
 from penstock.doors.http.document_shapes import CancelledSaid, JobPage, JobSaid
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, In
+from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.said import job_said
-from penstock.model.errors import Refused
+from penstock.model.errors import Broken, Refused
 from penstock.model.jobs import Job, JobId
+from penstock.model.requests import fingerprint_of
 from penstock.model.states import State
+from penstock.ports.database import Transaction
 from penstock.ports.desk import Wanted
+from penstock.ports.replaying import replayed
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/jobs", tags=["jobs"])
 PAGE_MAX = 200
@@ -66,12 +70,20 @@ async def cancel(house: In, here: Here, job_id: JobName) -> CancelledSaid:
     return CancelledSaid(cancelled=cancelled)
 
 
-@router.post("/{job_id}/retry", status_code=status.HTTP_202_ACCEPTED)
-async def retry(house: In, here: Here, job_id: JobName) -> JobSaid:
+@router.post("/{job_id}/retry", status_code=status.HTTP_202_ACCEPTED, response_model=JobSaid)
+async def retry(house: In, here: Here, job_id: JobName, repeatable: Repeatable) -> Response:
     """Run an ended job again, as a new one that names it."""
     found = await _known(house, here, job_id)
-    (receipt,) = await house.desk_of(here.tenant).replay([found.id])
-    return job_said(await _known(house, here, receipt.job_id))
+
+    def work(tx: Transaction) -> JobSaid:
+        (receipt,) = tx.submit([replayed(found)])
+        made = tx.job(receipt.job_id)
+        if made is None:
+            raise Broken(f"job {receipt.job_id} is not there right after it was accepted")
+        return job_said(made)
+
+    mark = fingerprint_of("retry job", here.id, found.id)
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
 async def _known(house: In, here: Here, name: str) -> Job:

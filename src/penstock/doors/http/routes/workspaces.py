@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response, status
+from fastapi import APIRouter, Path, Request, Response, status
 
+from penstock.doors.http.etags import (
+    CHANGED,
+    KNOWN,
+    NOTHING_NEW,
+    UNCHANGED,
+    check_unchanged,
+    tagged,
+    with_tag,
+)
 from penstock.doors.http.house import Asker, Here, In
+from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.shapes import (
     NAME_MAX,
     CollectionAsked,
@@ -21,8 +32,10 @@ from penstock.doors.http.shapes import (
 from penstock.model.accounts import Workspace
 from penstock.model.catalogue import Collection, DocumentState
 from penstock.model.errors import Refused
+from penstock.model.requests import Answered, fingerprint_of
+from penstock.ports.database import Transaction
 from penstock.settings import RecipeChoice
-from penstock.wiring.collections import create
+from penstock.wiring.collections import maker
 
 router = APIRouter(prefix="/workspaces")
 CollectionName = Annotated[str, Path(min_length=1, max_length=NAME_MAX, description="The collection's name.")]
@@ -35,23 +48,46 @@ async def workspaces(asker: Asker, house: In) -> WorkspacePage:
     return WorkspacePage(items=[_workspace(each) for each in there])
 
 
-@router.post("", tags=["workspaces"], status_code=status.HTTP_201_CREATED)
-async def open_workspace(asker: Asker, house: In, asked: WorkspaceAsked) -> WorkspaceSaid:
+@router.post("", tags=["workspaces"], status_code=status.HTTP_201_CREATED, response_model=WorkspaceSaid)
+async def open_workspace(asker: Asker, house: In, asked: WorkspaceAsked, repeatable: Repeatable) -> Response:
     """Make a workspace."""
-    return _workspace(await house.store.write(lambda tx: tx.accounts.open(asker.user, asked.name)))
+    return await repeatable.answered(
+        fingerprint_of("open workspace", asked.name),
+        status.HTTP_201_CREATED,
+        lambda tx: _workspace(tx.accounts.open(asker.user, asked.name)),
+    )
 
 
-@router.get("/{workspace_id}", tags=["workspaces"])
-async def workspace(here: Here) -> WorkspaceSaid:
+@router.get(
+    "/{workspace_id}",
+    tags=["workspaces"],
+    response_model=WorkspaceSaid,
+    responses=NOTHING_NEW,
+    openapi_extra=KNOWN,
+)
+async def workspace(request: Request, here: Here) -> Response:
     """One workspace."""
-    return _workspace(here)
+    return tagged(request, _workspace(here))
 
 
-@router.patch("/{workspace_id}", tags=["workspaces"])
-async def rename_workspace(asker: Asker, house: In, here: Here, asked: WorkspaceAsked) -> WorkspaceSaid:
+@router.patch(
+    "/{workspace_id}",
+    tags=["workspaces"],
+    response_model=WorkspaceSaid,
+    responses=CHANGED,
+    openapi_extra=UNCHANGED,
+)
+async def rename_workspace(
+    request: Request, asker: Asker, house: In, here: Here, asked: WorkspaceAsked
+) -> Response:
     """Give it another name."""
-    named = await house.store.write(lambda tx: tx.accounts.rename(asker.user, here.id, asked.name))
-    return _workspace(named)
+
+    def work(tx: Transaction) -> WorkspaceSaid:
+        now = tx.accounts.find(asker.user, here.id)
+        check_unchanged(request, None if now is None else _workspace(now))
+        return _workspace(tx.accounts.rename(asker.user, here.id, asked.name))
+
+    return with_tag(await house.store.write(work))
 
 
 @router.delete(
@@ -67,20 +103,23 @@ async def remove_workspace(asker: Asker, house: In, here: Here) -> Response:
 async def collections(house: In, here: Here) -> CollectionPage:
     """All collections of a workspace, by name."""
     there = await house.store.catalogue.collections(here.id)
-    return CollectionPage(items=[await _collection(house, each) for each in there])
+    return CollectionPage(
+        items=[_collection(each, await house.store.catalogue.counts(each.id)) for each in there]
+    )
 
 
 @router.post(
     "/{workspace_id}/collections",
     tags=["collections"],
     status_code=status.HTTP_201_CREATED,
+    response_model=CollectionSaid,
     responses={200: {"model": CollectionSaid, "description": "It was there already."}},
 )
-async def make_collection(
-    house: In, here: Here, asked: CollectionAsked, response: Response
-) -> CollectionSaid:
+async def make_collection(house: In, here: Here, asked: CollectionAsked, repeatable: Repeatable) -> Response:
     """Make a collection; the same one again is answered with 200."""
-    made, is_new = await create(
+    before = await house.store.catalogue.collection(here.id, asked.name)
+    counts = {} if before is None else await house.store.catalogue.counts(before.id)
+    make = await maker(
         house.store,
         house.settings,
         asked.name,
@@ -88,15 +127,28 @@ async def make_collection(
         choice=RecipeChoice(**asked.recipe.model_dump()),
         workspace=here.id,
     )
-    if not is_new:
-        response.status_code = status.HTTP_200_OK
-    return await _collection(house, made)
+
+    def work(tx: Transaction) -> Answered:
+        made, is_new = make(tx)
+        said = _collection(made, counts)
+        code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        return Answered(status=code, body=said.model_dump_json().encode())
+
+    mark = fingerprint_of("make collection", here.id, asked.model_dump_json())
+    return await repeatable.answered(mark, status.HTTP_201_CREATED, work)
 
 
-@router.get("/{workspace_id}/collections/{name}", tags=["collections"])
-async def collection(house: In, here: Here, name: CollectionName) -> CollectionSaid:
+@router.get(
+    "/{workspace_id}/collections/{name}",
+    tags=["collections"],
+    response_model=CollectionSaid,
+    responses=NOTHING_NEW,
+    openapi_extra=KNOWN,
+)
+async def collection(request: Request, house: In, here: Here, name: CollectionName) -> Response:
     """One collection."""
-    return await _collection(house, await known(house, here, name))
+    found = await known(house, here, name)
+    return tagged(request, _collection(found, await house.store.catalogue.counts(found.id)))
 
 
 @router.delete(
@@ -124,8 +176,7 @@ def _workspace(workspace: Workspace) -> WorkspaceSaid:
     return WorkspaceSaid(id=workspace.id, name=workspace.name, created_at=instant(workspace.created_at))
 
 
-async def _collection(house: In, collection: Collection) -> CollectionSaid:
-    counts = await house.store.catalogue.counts(collection.id)
+def _collection(collection: Collection, counts: Mapping[str, int]) -> CollectionSaid:
     return CollectionSaid(
         name=collection.name,
         description=collection.description,
