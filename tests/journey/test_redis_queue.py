@@ -149,6 +149,22 @@ def test_a_pushed_message_is_a_document_and_its_hash_tells_it(yard: Yard) -> Non
     assert "handbook.txt" in yard.found("notice period")
 
 
+def test_a_moved_file_is_called_what_its_message_calls_it(yard: Yard) -> None:
+    """`filename` is for file movements, whatever the path is called."""
+    incoming = yard.program.data / "sources" / RAG / "incoming"
+    incoming.mkdir(parents=True, exist_ok=True)
+    (incoming / "upload-7.txt").write_text("Bicycles are kept in the cellar.")
+    message = yard.message("bicycles.txt", None, 70)
+
+    told = yard.ended(yard.push({**message, "source_path": str(incoming / "upload-7.txt")}))
+
+    assert told["status"] == "done", told
+    moved = incoming.parent / "processed" / "bicycles.txt"
+    yard.until("it is moved", moved.with_name("bicycles.txt.meta.json").exists)
+    assert moved.read_text() == "Bicycles are kept in the cellar."
+    assert list(incoming.iterdir()) == []
+
+
 def test_a_missing_file_fails_without_a_retry(yard: Yard) -> None:
     """The reason stands in the hash, and the letter holds the message as it was sent."""
     message = yard.message("nothing.txt", None, 2)

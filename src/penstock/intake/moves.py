@@ -14,7 +14,7 @@ from penstock.intake.incoming import SourceFolders
 from penstock.intake.yields import Yields
 from penstock.model.catalogue import Debt
 from penstock.model.errors import Refused
-from penstock.model.files import blob_hash
+from penstock.model.files import BlobHash, blob_hash
 from penstock.model.jobs import Job, JobId
 from penstock.model.options import options_of
 from penstock.model.provenance import provenance_of
@@ -23,7 +23,7 @@ from penstock.model.states import State
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
-from penstock.ports.files import Mover
+from penstock.ports.files import Moved, Mover
 
 META, ERROR = ".meta.json", ".error.json"
 
@@ -56,18 +56,14 @@ class Moves:
         document = await self._yields.document(job.id)
         taken = None if document is None else await self._catalogue.last_bytes(document.id)
         done = job.state is State.DONE
-        name = provenance_of(job.metadata_json).filename or path.name
+        name = _name_of(provenance_of(job.metadata_json).filename or path.name, path)
         folder = self._folders.outcome(job.collection, done=done)
-        try:
-            moved = await self._mover.move(
-                path, folder, path.name, digest=None if taken is None else blob_hash(taken)
-            )
-        except Refused as refused:
-            if refused.code not in ("ERR_FILE_NOT_FOUND", "ERR_FILE_CHANGING"):
-                raise
+        digest = None if taken is None else blob_hash(taken)
+        moved = await self._moved(path, folder, name, digest)
+        if moved is None:
             # Someone took it away, or put something else in its place; or it never was there.
             if job.error is not None and job.error.code == "ERR_FILE_NOT_FOUND":
-                await self._mover.write_beside(folder / path.name, ERROR, error_record(job, filename=name))
+                await self._mover.write_beside(folder / name, ERROR, error_record(job, filename=name))
             return
         if done:
             made = await self._yields.of_document(document)
@@ -77,3 +73,20 @@ class Moves:
         # Whoever watches the folder may have found the file a message is about: the message's record counts.
         keep = moved.earlier and not options_of(job.metadata_json).demanded
         await self._mover.write_beside(moved.path, suffix, record, keep=keep)
+
+    async def _moved(self, path: Path, folder: Path, name: str, digest: BlobHash | None) -> Moved | None:
+        """Where it is now: under the name its message gave it, or where another job had moved it before."""
+        for called in dict.fromkeys((name, path.name)):
+            try:
+                return await self._mover.move(path, folder, called, digest=digest)
+            except Refused as refused:
+                if refused.code == "ERR_FILE_CHANGING":
+                    return None
+                if refused.code != "ERR_FILE_NOT_FOUND":
+                    raise
+        return None
+
+
+def _name_of(told: str, path: Path) -> str:
+    """What its message called it, if a file can be called so."""
+    return told if Path(told).name == told else path.name
