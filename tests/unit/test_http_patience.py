@@ -11,10 +11,14 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from penstock.doors.http import serving
+from penstock.settings import Live
 from tests.support.live import PATIENCE
 
 HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
 UPGRADE = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+PING = b"\x89\xfd" + bytes(4) + bytes(125)
+LAST_PING, LAST_PONG = b"\x89\x84" + bytes(4) + b"last", b"\x8a\x04last"
+MANY = 64 * 1024 * 1024
 KEY = b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 
 
@@ -42,10 +46,12 @@ class Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def connected() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+async def connected(
+    live: Live | None = None,
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """A connection to the server, as the program configures it."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = Server(serving.config_of(app))
+        server = Server(serving.config_of(app, live))
         running = asyncio.create_task(server.serve(sockets=[listening]))
         reader, writer = await asyncio.open_connection(*listening.getsockname())
         try:
@@ -98,3 +104,42 @@ async def test_a_handshake_that_cannot_be_read_is_refused() -> None:
     async with connected() as (reader, writer):
         writer.write(HEAD + UPGRADE + KEY + b"X: " + b"y" * 9_000 + b"\r\n\r\n")
         assert (await reader.read()).startswith(b"HTTP/1.1 431")
+
+
+async def stuffed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
+    """Send pings and read nothing until nobody takes them; how many bytes were taken."""
+    writer.write(HEAD + UPGRADE + KEY + b"\r\n")
+    await reader.readuntil(b"\r\n\r\n")
+    sent = 0
+    with contextlib.suppress(TimeoutError):
+        while sent < MANY:
+            writer.write(PING * 1000)
+            async with asyncio.timeout(0.5):
+                await writer.drain()
+            sent += len(PING) * 1000
+    return sent
+
+
+async def test_who_pings_and_does_not_read_is_not_read() -> None:
+    """Pongs would fill the memory; once they are taken all goes on, and none is lost."""
+    async with connected() as (reader, writer):
+        assert await stuffed(reader, writer) < MANY
+        writer.write(LAST_PING)
+        said = b""
+        while not said.endswith(LAST_PONG):
+            assert not reader.at_eof()
+            said = said[-len(LAST_PONG) :] + await reader.read(65_536)
+
+
+async def test_who_goes_on_not_reading_is_cut() -> None:
+    """As soon as a ping that is not answered would be."""
+    async with connected(Live(ping_timeout=1.0)) as (reader, writer):
+        assert await stuffed(reader, writer) < MANY
+        with pytest.raises(ConnectionError):
+            await pinging(writer)
+
+
+async def pinging(writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(PING)
+        await writer.drain()

@@ -1,12 +1,14 @@
-"""How the server speaks WebSocket: as uvicorn does, with two things more.
+"""How the server speaks WebSocket: as uvicorn does, with three things more.
 
-An end that is not read is an end all the same. And a frame that many connections get can be written to each
-as it is, without being made anew for each and without a task that is woken for it: an extension of the
-connection's scope, which whoever does not know it never misses.
+An end that is not read is an end all the same. Who pings and does not read is read no further, since every
+pong would wait in memory, and is cut where it stays so. And a frame that many connections get can be written
+to each as it is, without being made anew for each and without a task that is woken for it: an extension of
+the connection's scope, which whoever does not know it never misses.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -23,6 +25,11 @@ Push = Callable[[bytes], bool]
 
 class LiveProtocol(WebSocketsSansIOProtocol):
     """Closing waits for nobody: who does not read would keep the connection open for ever."""
+
+    _stuck: asyncio.TimerHandle | None = None
+    """Set while what was written is not taken; cuts the connection in the end."""
+    _deaf = False
+    """Whether nothing is read until what was written is taken."""
 
     def handle_connect(self, event: Request) -> None:
         """Offer what we can do to whoever will serve the connection."""
@@ -45,6 +52,41 @@ class LiveProtocol(WebSocketsSansIOProtocol):
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.close()
 
+    def pause_writing(self) -> None:
+        """What is sent piles up; where it stays so the other end is as good as gone."""
+        super().pause_writing()
+        self._stuck = self.loop.call_later(
+            self.config.ws_ping_timeout or LINGER_SECONDS, self.transport.abort
+        )
+
+    def resume_writing(self) -> None:
+        """It is taken after all."""
+        super().resume_writing()
+        self._move_on()
+        if self._deaf:
+            self._deaf = False
+            if not self.read_paused:
+                self.transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing to wait for any more."""
+        self._move_on()
+        super().connection_lost(exc)
+
+    def handle_ping(self) -> None:
+        """Answer; who takes no answers is heard no more for now."""
+        super().handle_ping()
+        if self._stuck is not None:
+            self._deaf = True
+            self.transport.pause_reading()
+
+    async def receive(self) -> Any:
+        """The next message; hearing it is no reason to read on where we do not."""
+        message = await super().receive()
+        if self._deaf:
+            self.transport.pause_reading()
+        return message
+
     def send(self, message: Any) -> Coroutine[Any, Any, None]:
         """Send; a close goes behind whatever waits, and the connection is cut where that does not move."""
         if message["type"] == "websocket.close" and self.handshake_complete:
@@ -56,3 +98,8 @@ class LiveProtocol(WebSocketsSansIOProtocol):
         """A peer that answers no ping will not read what waits for it either."""
         super().keepalive_timeout()
         self.transport.abort()
+
+    def _move_on(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
