@@ -173,7 +173,7 @@ async def test_triggers_write_events_as_the_codec_does(store: SqliteStore, db: s
 
 
 async def test_a_new_document_is_told_as_the_codec_would(store: SqliteStore) -> None:
-    """The page's payload: id, name, collection, status and the time it was made."""
+    """As lists show it."""
     document = await store.write(lambda tx: tx.documents.admit(new_document(declared(tx).id, f"/{ODD}")))
 
     (created,) = await told(store)
@@ -184,10 +184,20 @@ async def test_a_new_document_is_told_as_the_codec_would(store: SqliteStore) -> 
             workspace_id=str(LOCAL_WORKSPACE),
             document={
                 "id": document.id,
-                "name": document.name,
+                "workspace_id": str(LOCAL_WORKSPACE),
                 "collection": "notes",
+                "name": document.name,
+                "title": None,
+                "source": "file",
                 "status": "pending",
+                "media": None,
+                "size": None,
+                "pages": None,
+                "chunks": 0,
+                "metadata": {},
+                "error": None,
                 "created_at": made,
+                "updated_at": made,
             },
         )
     )

@@ -486,10 +486,15 @@ async def test_a_conversation_looks_at_something_else(store: Store) -> None:
 
 
 async def test_a_removed_conversation_is_gone_with_its_messages(store: Store) -> None:
-    """H11: nothing of it is found, and whoever writes an answer in it has lost it."""
+    """H11: nothing of it is found, and whoever writes an answer in it has lost it.
+
+    Its events keep their numbers and lose their words: they would be told again for days.
+    """
     talk = await opened(store)
     both = await posted(store, talk)
     await taken(store, both.answer)
+    told = await store.events_after(LOCAL_USER, 0)
+    assert any(both.question.content in event.payload_json for event in told)
 
     assert await store.write(lambda tx: tx.conversations.remove(LOCAL_WORKSPACE, talk.id))
 
@@ -498,6 +503,9 @@ async def test_a_removed_conversation_is_gone_with_its_messages(store: Store) ->
     assert await store.transcript.renew(OWNER, {both.answer.id: ""}) == {both.answer.id: Standing.LOST}
     assert not await finished(store, both.answer)
     assert not await store.write(lambda tx: tx.conversations.remove(LOCAL_WORKSPACE, ConversationId("never")))
+    left = await store.events_after(LOCAL_USER, 0)
+    assert [event.seq for event in left] == [event.seq for event in told]
+    assert not any(both.question.content in event.payload_json for event in left)
 
 
 async def test_what_was_undone_is_not_told(store: Store) -> None:

@@ -25,6 +25,23 @@ pytestmark = pytest.mark.xdist_group("api_flows")
 WORKING = {"PENSTOCK_WORKER_RETRY_DELAYS": "100ms", "PENSTOCK_WORKER_HEARTBEAT_TTL": "5s"}
 NOTE = b"# Keys\n\nA lost key costs forty crowns.\n"
 BOUNDARY = "a-boundary"
+LISTED = {
+    *(
+        "id",
+        "workspace_id",
+        "collection",
+        "name",
+        "title",
+        "source",
+        "status",
+        "media",
+        "size",
+        "pages",
+        "chunks",
+    ),
+    *("metadata", "error", "created_at", "updated_at"),
+}
+"""What a list of documents shows of each."""
 
 
 class Person:
@@ -172,6 +189,7 @@ def states(tab: RawTab, document: str) -> list[str]:
     for said in tab.numbered():
         payload = said["payload"]
         if said["type"] == "document.created" and payload["document"]["id"] == document:
+            assert set(payload["document"]) == LISTED
             found.append(payload["document"]["status"])
         if said["type"] == "document.status_updated" and payload["document_id"] == document:
             found.append(payload["status"])

@@ -31,6 +31,18 @@ class DocumentStatusUpdated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentMoved:
+    """A document has another name, or stands in another collection."""
+
+    type: ClassVar[str] = "document.moved"
+    workspace_id: str
+    document_id: str
+    name: str
+    collection: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatusUpdated:
     """A parse or ingest stage moved on."""
 
@@ -112,6 +124,7 @@ class UploadStatusUpdated:
 Event = (
     DocumentCreated
     | DocumentStatusUpdated
+    | DocumentMoved
     | JobStatusUpdated
     | TaskStatusUpdated
     | MessageCreated
