@@ -351,3 +351,31 @@ def test_a_deleted_document_is_not_tried_again(client: httpx.Client) -> None:
     assert set(codes[3::4]) == {202}
     assert all(codes[at : at + 2].count(202) <= 1 for at in range(0, 16, 4)), codes
     assert client.get(DOCUMENTS, params={"name": "gone"}).json()["total"] == 0
+
+
+def test_a_change_sent_again_under_its_key_is_answered_as_before(client: httpx.Client) -> None:
+    """Tried again, renamed, moved, deleted: each once, though the document is another by then, or gone."""
+    (item,) = sent(client, ("keyed.pdf", b"%PDF-1.7 keyed"))
+    assert ended(client, item["document_id"])["status"] == "error"
+
+    def twice(key: str, path: str, body: Any = None) -> Any:
+        headers = {"Idempotency-Key": key}
+        first = client.post(f"{DOCUMENTS}{path}", json=body, headers=headers)
+        assert first.status_code == 202, first.text
+        again = client.post(f"{DOCUMENTS}{path}", json=body, headers=headers)
+        assert (again.status_code, again.json()) == (202, first.json())
+        return first.json()
+
+    at = f"/{item['document_id']}"
+    job = twice("again", f"{at}/retry")["job_id"]
+    ended(client, item["document_id"])
+    assert twice("failed", "/retry", {"code": "ERR_PDF_INVALID"})["items"]
+    ended(client, item["document_id"])
+    runs = client.get(f"/workspaces/{LOCAL_WORKSPACE}/jobs").json()["items"]
+    assert [each["replay_of"] for each in runs].count(job) == 1
+    twice("named", f"{at}/move", {"name": "lock.pdf"})
+    moved = twice("moved", f"{at}/move", {"collection": "others"})
+    other = client.post(f"{DOCUMENTS}{at}/move", json={"name": "x.pdf"}, headers={"Idempotency-Key": "moved"})
+    problem(other, 409, "ERR_IDEMPOTENCY_MISMATCH")
+    twice("gone", "/delete", {"ids": [moved["document_id"]]})
+    assert client.get(DOCUMENTS, params={"name": "lock.pdf"}).json()["total"] == 0

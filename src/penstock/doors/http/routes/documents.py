@@ -35,6 +35,7 @@ from penstock.doors.http.etags import (
     tagged,
 )
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
+from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.taking import accepted, order_of, wanted_metadata
 from penstock.doors.http.routes.workspaces import known
 from penstock.doors.http.said import document_said, stage_said, version_said
@@ -51,6 +52,7 @@ from penstock.model.catalogue import Document, DocumentId, DocumentState, StageS
 from penstock.model.errors import Refused
 from penstock.model.files import BlobHash
 from penstock.model.jobs import PRIORITY_NAMES, Job
+from penstock.model.requests import fingerprint_of
 from penstock.model.states import ENDED
 from penstock.model.uploads import Uploaded, upload_name
 from penstock.ports.database import Transaction
@@ -108,9 +110,12 @@ async def documents(
     )
 
 
-@router.post("/retry", status_code=status.HTTP_202_ACCEPTED)
-async def retry_failed(house: In, here: Here, asked: FailedAsked) -> AcceptedPage:
+@router.post("/retry", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
+async def retry_failed(house: In, here: Here, asked: FailedAsked, repeatable: Repeatable) -> Response:
     """Try every document in error again, or those of one collection or code; a thousand a call."""
+    mark = fingerprint_of("retry failed", here.id, asked.model_dump_json())
+    if (told := await repeatable.earlier(mark)) is not None:
+        return told
     collection = None if asked.collection is None else (await known(house, here, asked.collection)).id
     wish = Wish(collection=collection, state=DocumentState.ERROR, limit=PAGE_MAX)
     failed: list[tuple[Document, Job]] = []
@@ -124,12 +129,17 @@ async def retry_failed(house: In, here: Here, asked: FailedAsked) -> AcceptedPag
         if page.ended is None:
             break
         wish = replace(wish, after=page.ended)
-    return await house.store.write(lambda tx: _retry_some(tx, failed[:AT_ONCE]))
+    return await repeatable.answered(
+        mark, status.HTTP_202_ACCEPTED, lambda tx: _retry_some(tx, failed[:AT_ONCE])
+    )
 
 
-@router.post("/delete", status_code=status.HTTP_202_ACCEPTED)
-async def delete_many(house: In, here: Here, asked: ManyAsked) -> AcceptedPage:
+@router.post("/delete", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
+async def delete_many(house: In, here: Here, asked: ManyAsked, repeatable: Repeatable) -> Response:
     """Delete documents: all of them, or none where one is not there."""
+    mark = fingerprint_of("delete many", here.id, asked.model_dump_json())
+    if (told := await repeatable.earlier(mark)) is not None:
+        return told
     found = [await _known(house, here, each) for each in dict.fromkeys(asked.ids)]
 
     def work(tx: Transaction) -> AcceptedPage:
@@ -137,7 +147,7 @@ async def delete_many(house: In, here: Here, asked: ManyAsked) -> AcceptedPage:
             _still(tx, None, each)
         return _delete(tx, house=house, here=here, documents=found)
 
-    return await house.store.write(work)
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
 @router.get("/{document_id}", response_model=DocumentDetail, responses=NOTHING_NEW, openapi_extra=KNOWN)
@@ -224,16 +234,19 @@ async def chunks(
     return ChunkPage(items=items, next=items[-1].ordinal if len(items) == limit else None)
 
 
-@router.post("/{document_id}/retry", status_code=status.HTTP_202_ACCEPTED)
-async def retry(house: In, here: Here, document_id: DocumentName) -> AcceptedSaid:
+@router.post("/{document_id}/retry", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedSaid)
+async def retry(house: In, here: Here, document_id: DocumentName, repeatable: Repeatable) -> Response:
     """Try a document in error again."""
+    mark = fingerprint_of("retry", here.id, document_id)
+    if (told := await repeatable.earlier(mark)) is not None:
+        return told
     found = await _known(house, here, document_id)
     if found.state is not DocumentState.ERROR:
         raise Refused(f"it is {found.state}, not in error", code="ERR_JOB_UNFINISHED")
     job = await _ended_job(house, found)
     if job is None:
         raise Refused("its job is not kept, or runs; send the document again", code="ERR_JOB_UNFINISHED")
-    return await house.store.write(lambda tx: _retry(tx, found, job))
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, lambda tx: _retry(tx, found, job))
 
 
 @router.post("/{document_id}/cancel")
@@ -247,23 +260,35 @@ async def cancel(house: In, here: Here, document_id: DocumentName) -> CancelledS
 
 
 @router.post(
-    "/{document_id}/move", status_code=status.HTTP_202_ACCEPTED, responses=CHANGED, openapi_extra=UNCHANGED
+    "/{document_id}/move",
+    status_code=status.HTTP_202_ACCEPTED,
+    response_model=AcceptedSaid,
+    responses=CHANGED,
+    openapi_extra=UNCHANGED,
 )
 async def move(
-    request: Request, house: In, here: Here, document_id: DocumentName, asked: MoveAsked
-) -> AcceptedSaid:
+    request: Request,
+    house: In,
+    here: Here,
+    document_id: DocumentName,
+    asked: MoveAsked,
+    repeatable: Repeatable,
+) -> Response:
     """Give it another name, or put it into another collection, where it is a new document of its bytes."""
+    mark = fingerprint_of("move", here.id, document_id, asked.model_dump_json())
+    if (told := await repeatable.earlier(mark)) is not None:
+        return told
     found = await _known(house, here, document_id)
     check_unchanged(request, await _detail(house, here, found))
     name = upload_name(asked.name) if asked.name is not None else found.name
     if asked.collection is None or asked.collection == found.collection_name:
 
-        def rename(tx: Transaction) -> None:
+        def rename(tx: Transaction) -> AcceptedSaid:
             _still(tx, request, found)
             tx.documents.rename(found.id, found.identity, name)
+            return AcceptedSaid(document_id=found.id, job_id="", name=name, how="existing")
 
-        await house.store.write(rename)
-        return AcceptedSaid(document_id=found.id, job_id="", name=name, how="existing")
+        return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, rename)
     target = await known(house, here, asked.collection)
     blob = found.blob or await house.store.catalogue.last_bytes(found.id)
     if blob is None:
@@ -279,7 +304,7 @@ async def move(
             _delete(tx, house=house, here=here, documents=[found])
             return accepted([admitted]).items[0]
 
-        return await house.store.write(work)
+        return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
 def _still(tx: Transaction, request: Request | None, found: Document) -> None:
