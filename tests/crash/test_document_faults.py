@@ -16,7 +16,7 @@ import pytest
 from tests.support.crowded import Crowd
 from tests.support.doomed import Doom
 from tests.support.endpoint import FakeEndpoint, Reply, Request, fake_endpoint, refusal, usual
-from tests.support.papers import COLLECTION, Papers
+from tests.support.papers import COLLECTION, NearPapers, Papers
 from tests.support.processes import Plant, Row, Started
 
 pytestmark = pytest.mark.timeout(900)
@@ -28,7 +28,7 @@ CATS = "# Cats\n\nCats sleep for sixteen hours a day.\n"
 
 @pytest.fixture
 def papers(plant: Plant) -> Papers:
-    return Papers(plant)
+    return NearPapers(plant)
 
 
 def a_long_text(sections: int) -> str:
@@ -69,7 +69,7 @@ def embedded_by(plant: Plant, endpoint: FakeEndpoint, *, batch: int) -> Papers:
     plant.choose(
         embedder=endpoint.url, embedding_model="fake", embedding_batch=str(batch), embedding_calls="1"
     )
-    return Papers(plant)
+    return NearPapers(plant)
 
 
 def parked(papers: Papers, job: str) -> Row:
