@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +12,7 @@ import pytest
 
 from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE
 from tests.support.command_line import PATIENCE, Program
+from tests.support.endpoint import fake_endpoint, streamed
 from tests.support.served import Served, serving
 
 pytestmark = pytest.mark.xdist_group("api")
@@ -276,11 +278,24 @@ def test_an_answer_goes_on_without_the_one_who_asked(served: Served, client: htt
 
 
 def test_the_program_ends_in_good_order(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """SIGTERM: the serving process is gone with its parent, and the code is 0."""
+    """SIGTERM: the serving process is gone with its parent, the code is 0, and whoever waits is answered.
+
+    A second question waits for the model to say it in full, which it does not.
+    """
     program = Program(tmp_path_factory.mktemp("end"))
-    with serving(program) as served:
-        assert httpx.get(f"{served.address}/api/me").status_code == 200
-        assert served.stop() == 0
+    with fake_endpoint(streamed(["What "], hang=True)) as endpoint, ThreadPoolExecutor(1) as beside:
+        model = {"PENSTOCK_ANSWERER": endpoint.url, "PENSTOCK_ANSWERING_MODEL": "fake"}
+        with serving(program, env=model) as served, served.client() as client:
+            talk = client.post("/conversations", json={"workspace_id": LOCAL_WORKSPACE}).json()["id"]
+            assert client.post(f"/conversations/{talk}/messages", json={"content": QUESTION}).is_success
+            asking = beside.submit(client.post, f"/conversations/{talk}/messages", json={"content": "Why?"})
+            assert endpoint.arrived.wait(PATIENCE)
+            began = time.monotonic()
+            assert served.stop() == 0
+            answer = asking.result(PATIENCE).json()["answer"]
+        assert (answer["status"], answer["error_code"]) == ("error", "ERR_INTERRUPTED")
+        assert time.monotonic() - began < 8.0
+        assert not [line for line in served.lines if "rror" in line]
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{served.address}/api/me")
 

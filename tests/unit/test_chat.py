@@ -357,14 +357,19 @@ async def test_the_text_so_far_is_in_the_message(house: House) -> None:
 
 
 async def test_a_process_that_ends_interrupts_its_answers(house: House) -> None:
-    """Told to end, it does not leave them to a healer; what waits for its turn ends too."""
+    """Told to end, it does not leave them to a healer; what waits for its turn ends too, and what comes."""
     played = Played(("A lost key ", asyncio.Event()))
     async with a_room(house, played) as room:
         answer, _ = await room.begin()
         await asyncio.wait_for(room.words.wait(), 20)
+        late = await room.chat.post(LOCAL_WORKSPACE, room.talk.id, QUESTION)
         await room.chat.close()
+        await room.chat.start(late.answer.id)
+        with pytest.raises(Unavailable, match="restart"):
+            await room.begin()
 
         ended = await room.found(answer)
+        assert (await room.found(late.answer)).facts()["error_code"] == "ERR_INTERRUPTED"
     assert ended.facts()["error_code"] == "ERR_INTERRUPTED"
     assert ended.content.strip() == "A lost key"
 

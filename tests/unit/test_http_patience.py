@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http import serving
+from penstock.doors.http.guards import Guard, Patience
 from penstock.settings import Live
 from tests.support.live import PATIENCE
 
@@ -143,3 +144,34 @@ async def pinging(writer: asyncio.StreamWriter) -> None:
     while True:
         writer.write(PING)
         await writer.drain()
+
+
+async def test_a_request_the_server_no_longer_waits_for_may_be_made_again() -> None:
+    """It is told so in a problem document, with Retry-After; what was begun stays broken off."""
+    entered, sent = asyncio.Event(), list[Message]()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/begun":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        entered.set()
+        await asyncio.Event().wait()
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    guard = Guard(endless, body_max=1, streamed=(), patience=Patience())
+    for path, is_told in (("/", True), ("/begun", False)):
+        scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+        request = asyncio.create_task(guard(scope, receive, send))
+        await entered.wait()
+        entered.clear()
+        request.cancel()
+        await asyncio.wait({request})
+        assert request.cancelled() is not is_told
+    start, body, begun = sent
+    assert (start["status"], begun["status"]) == (503, 200)
+    assert b"retry-after" in dict(start["headers"])
+    assert b"ERR_RESTARTING" in body["body"]

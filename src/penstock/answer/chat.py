@@ -28,7 +28,7 @@ from penstock.model.conversations import (
     Written,
     scope_json_of,
 )
-from penstock.model.errors import ErrorReport, Fault, Refused, report_of
+from penstock.model.errors import ErrorReport, Fault, Refused, Unavailable, report_of
 from penstock.ports.conversations import Transcript
 from penstock.ports.database import Database, Transaction
 
@@ -83,6 +83,7 @@ class Chat:
         self._owner = owner
         self._turns = Turns(at_once)
         self._live: dict[MessageId, _Live] = {}
+        self._closing = False
 
     async def open(
         self,
@@ -128,12 +129,14 @@ class Chat:
     ) -> Posted:
         """Store a question and its answer to come, which `start` then writes."""
         checked(text)
+        self._refuse_near_the_end()
         return await self._database.write(
             lambda tx: tx.conversations.post(workspace, conversation, text, owner=self._owner, key=key)
         )
 
     async def regenerate(self, workspace: WorkspaceId, answer: MessageId) -> Message:
         """Another answer to come to the same question, which `start` then writes."""
+        self._refuse_near_the_end()
         return await self._database.write(
             lambda tx: tx.conversations.regenerate(workspace, answer, owner=self._owner)
         )
@@ -148,7 +151,7 @@ class Chat:
     def start(self, answer: MessageId, show: Show = nobody, *, whose: str = "") -> asyncio.Task[None]:
         """Write an answer of ours, in its person's turn; the task ends when the answer has, however it did.
 
-        It goes on without whoever waits for it: shield the task where the waiting may be cancelled. Started
+        It goes on without whoever waits for it: nobody may be cancelled into it. Started
         again, an answer is written once and shown where it was shown first; one that is not ours is left.
         """
         known = self._live.get(answer)
@@ -179,7 +182,8 @@ class Chat:
                 live.learn(standing)
 
     async def close(self) -> None:
-        """End every answer at once, as interrupted."""
+        """End every answer at once, as interrupted; no question is taken any more."""
+        self._closing = True
         tasks = [live.task for live in self._live.values() if live.task is not None]
         for task in tasks:
             task.cancel()
@@ -188,10 +192,16 @@ class Chat:
             await self._fail(live, _report("ERR_INTERRUPTED"))
             del self._live[live.message]
 
+    def _refuse_near_the_end(self) -> None:
+        if self._closing:
+            raise Unavailable("the server is about to restart", code="ERR_RESTARTING")
+
     async def _answer(self, live: _Live) -> None:
         live.place = self._turns.ask(live.whose)
         live.learn(live.standing)  # it may be stopped by now
         try:
+            if self._closing:  # the question was stored meanwhile
+                return await self._fail(live, _report("ERR_INTERRUPTED"))
             await asyncio.wait({live.place})
             if live.place.cancelled():
                 return  # it was stopped, or ended by others, before its turn came

@@ -14,7 +14,8 @@ from fastapi import HTTPException
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from penstock.doors.http.problems import problem
+from penstock.doors.http.problems import problem, problem_of
+from penstock.model.errors import Unavailable
 
 JSON_BODY_SECONDS = 30.0
 HEADERS_MAX = 100
@@ -51,9 +52,12 @@ class Guard:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         is_streamed = scope["method"] == "POST" and scope["path"].endswith(self._streamed)
+        is_begun = False
 
         async def answer(message: Message) -> None:
+            nonlocal is_begun
             if message["type"] == "http.response.start":
+                is_begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
@@ -65,7 +69,15 @@ class Guard:
                 scope, receive, answer
             )
         bounded = _Patient(receive, self._patience) if is_streamed else _Bounded(receive, self._body_max)
-        await self._app(scope, bounded, answer)
+        try:
+            await self._app(scope, bounded, answer)
+        except asyncio.CancelledError:
+            if is_begun:
+                raise
+            # The server ends and waits no longer; whoever asked may ask again.
+            await problem_of(Unavailable("the server is about to restart", code="ERR_RESTARTING"))(
+                scope, receive, answer
+            )
 
 
 def _is_swollen(headers: list[tuple[bytes, bytes]]) -> bool:

@@ -153,7 +153,10 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
         finally:
             hub.drain()  # first: a stream that goes on would hold the server up
             server.should_exit = True
+            # Now, not when all requests have ended: those that wait for an answer would wait in vain.
+            closing = asyncio.create_task(opened.chat.close())
             await serving
+            await asyncio.gather(closing, return_exceptions=True)  # the house closes it again, and tells
 
 
 def limits_of(live: Live) -> Limits:

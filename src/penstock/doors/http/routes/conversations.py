@@ -197,7 +197,7 @@ async def _written(
     if not wait:
         response.status_code = status.HTTP_202_ACCEPTED
         return answer
-    await asyncio.shield(task)
+    await asyncio.wait({task})  # it is cancelled where the process ends, and the answer says so
     ended = await house.store.transcript.message(here.id, answer.id)
     return answer if ended is None else ended
 
