@@ -167,9 +167,11 @@ class Progress:
 
     done: int
     total: int | None = None
+    chunks: int = 0
+    """So many are kept, each with its vector; shown in the status of the job, not kept with it."""
 
     def __post_init__(self) -> None:
-        for name, count in (("done", self.done), ("total", self.total)):
+        for name, count in (("done", self.done), ("total", self.total), ("chunks", self.chunks)):
             if not (_is_count(count) or (name == "total" and count is None)):
                 raise Refused(
                     f"progress: {name} is not a whole number from 0 to {COUNT_LIMIT}",

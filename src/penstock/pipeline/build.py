@@ -222,7 +222,7 @@ class Builder:
                 attempt.lease,
                 partial(_add_chunks, version=version.id, model=model, vectors=vectors, chunks=chunks),
             )
-            await attempt.progress(portion[-1][0].end, len(parsed.text))
+            await attempt.progress(portion[-1][0].end, len(parsed.text), chunks=total)
 
     async def _embed(self, attempt: Attempt, pieces: list[Piece]) -> Vectors:
         """See to it that every piece has its vector; each batch is kept as soon as it is there.

@@ -15,6 +15,6 @@ class Attempt(Protocol):
         """What every write of the attempt is fenced by."""
         ...
 
-    async def progress(self, done: int, total: int | None = None) -> None:
-        """Tell how far it is; raises LeaseLost when the job is another's."""
+    async def progress(self, done: int, total: int | None = None, *, chunks: int = 0) -> None:
+        """Tell how far it is, and how many chunks are kept; raises LeaseLost when the job is another's."""
         ...

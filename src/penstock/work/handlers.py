@@ -48,13 +48,13 @@ class Run:
         """What the job is about."""
         return self.lease.payload
 
-    async def progress(self, done: int, total: int | None = None) -> None:
+    async def progress(self, done: int, total: int | None = None, *, chunks: int = 0) -> None:
         """Keep n of m with the job; raises LeaseLost when the job is no longer ours.
 
         Cheap to call often: what follows quickly on the last is kept only if it is the end. Counts that are
         negative or too large are refused; more done than there was to do raises the total.
         """
-        told = Progress(done=done, total=total)
+        told = Progress(done=done, total=total, chunks=chunks)
         now = self._clock.steady()
         self.heard = now
         if now - self._kept < PROGRESS_SECONDS and told.done != told.total:

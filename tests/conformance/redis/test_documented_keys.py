@@ -5,7 +5,7 @@ import json
 import pytest
 
 from penstock.engines.redis.store import RedisPorts
-from penstock.model.jobs import WorkerId
+from penstock.model.jobs import Progress, WorkerId
 from penstock.model.outcomes import DONE, Failed, Outcome, Park
 from penstock.model.payloads import File
 from penstock.model.statuses import STATUS_FIELDS
@@ -174,3 +174,49 @@ async def test_nothing_is_left_when_all_has_gone(ports: RedisPorts, bare: Bare, 
     documented = [key for key in left if key.startswith("rag:ingest:job:")]
     ours = sorted(set(left) - set(documented))
     assert ours == ["rag:ingest:completed", "rag:ingest:counts", "rag:ingest:turns"]
+
+
+async def test_the_hash_counts_chunks_while_they_are_made(ports: RedisPorts, bare: Bare) -> None:
+    """What is kept so far stands in the hash of a running job; a job that told it ends like any other."""
+    job = a_job("/documents/policy.pdf")
+    await ports.queue.submit([job])
+    (lease,) = await ports.queue.claim(W1, 1)
+
+    assert await ports.queue.progress(lease, Progress(done=9_000, total=90_000, chunks=256))
+
+    running = shown(bare, job.id)
+    assert (running["chunks_created"], running["embeddings_generated"]) == ("256", "256")
+    assert await ports.queue.settle([(lease, DONE)]) == [True]
+    assert shown(bare, job.id)["status"] == "done"
+
+
+async def test_jobs_that_end_out_of_turn_leave_their_workers_list(ports: RedisPorts, bare: Bare) -> None:
+    """What runs on stays in it, and the completed list has what ended."""
+    jobs = [a_job() for _ in range(4)]
+    await ports.queue.submit(jobs)
+    first, second, third, fourth = await ports.queue.claim(W1, 4)
+
+    assert await ports.queue.settle([(third, DONE), (second, DONE)]) == [True, True]
+    assert ids_in(bare, "jobqueue:worker:w1:processing") == [fourth.job_id, first.job_id]
+    assert sorted(ids_in(bare, "rag:ingest:completed")) == sorted([second.job_id, third.job_id])
+
+    assert await ports.queue.settle([(first, DONE), (fourth, DONE)]) == [True, True]
+    assert ids_in(bare, "jobqueue:worker:w1:processing") == []
+    assert bare.call("ZCARD", "rag:ingest:running") == 0
+
+
+async def test_bulks_that_cross_keep_the_order_they_came_in(
+    ports: RedisPorts, bare: Bare, clock: FakeClock
+) -> None:
+    """Who looked at the clock first and came second, by less than half a second, is second."""
+    late, early = [a_job() for _ in range(3)], [a_job() for _ in range(3)]
+    clock.advance(0.4)
+    await ports.queue.submit(early)
+    clock.jump(-0.4)
+    await ports.queue.submit([*late, late[0]])  # by the long way too: the last one meets the first
+
+    assert [lease.job_id for lease in await ports.queue.claim(W1, 9)] == [job.id for job in (*early, *late)]
+
+
+def ids_in(bare: Bare, key: str) -> list[str]:
+    return [json.loads(element)["job_id"] for element in bare.call("LRANGE", key, 0, -1)]

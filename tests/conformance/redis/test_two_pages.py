@@ -182,13 +182,14 @@ def test_what_cannot_be_recovered_fails_at_once(
 
 
 def test_a_message_says_how_its_file_is_to_be_treated(scene: Outsider) -> None:
-    """Q69, Q86-Q90: the name people see is the message's, and a damaged file may be asked for as it is."""
+    """Q69, Q86-Q90: a file is moved by its message's name, and a damaged one may be asked for as it is."""
     strict, lenient, named = (f"rag-{POLICIES}-1704882600-{number:08x}" for number in (25, 26, 27))
 
     assert scene.record(strict, "failed", "strict.pdf.error.json")["error_code"] == "ERR_PDF_PAGES_UNREADABLE"
     assert scene.record(lenient, "processed", "lenient.pdf.meta.json")["status"] == "done"
     assert scene.hash(named)["filename"] == "My Policy.txt"
-    assert scene.record(named, "processed", "upload-17.txt.meta.json")["filename"] == "My Policy.txt"
+    assert scene.record(named, "processed", "My Policy.txt.meta.json")["filename"] == "My Policy.txt"
+    assert (scene.incoming.parent / "processed" / "My Policy.txt").exists()
 
 
 @pytest.mark.parametrize(

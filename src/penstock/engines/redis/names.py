@@ -7,6 +7,7 @@ rag:ingest:queue:priority-7                  our other priorities; a rag_id cann
 rag:ingest:queue:priority-5:<tenant>         other tenants
 rag:ingest:job:<id>, :ttl                    the documented status hash
 rag:ingest:entry:<id>, task:<id>             what only the engine needs: a job as submitted, and since
+rag:ingest:blank                             the hash of a job nothing has come of, to be copied
 """
 
 from __future__ import annotations
@@ -91,6 +92,11 @@ class Names:
     def wake(self) -> str:
         """The channel that rings when there may be something new to claim."""
         return f"{self.root}wake"
+
+    @property
+    def commits(self) -> str:
+        """The channel that rings when something was committed to the database beside the queue."""
+        return f"{self.root}commits"
 
     @property
     def inboxes(self) -> tuple[Inbox, ...]:

@@ -194,7 +194,7 @@ class RedisQueue:
     async def progress(self, lease: Lease, progress: Progress) -> bool:
         """Keep how far a running job is."""
         total = "" if progress.total is None else str(progress.total)
-        told = (lease.job_id, str(lease.token), str(progress.done), total)
+        told = (lease.job_id, str(lease.token), str(progress.done), total, progress.chunks)
         return bool(await self._access.run("progress", *told))
 
     async def beat(self, worker: WorkerId, *, concurrency: int) -> None:
