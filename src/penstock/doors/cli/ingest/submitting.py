@@ -83,8 +83,8 @@ class Call:
         "With `--wait` it ends with 0 only if everything was ingested, with 2 if anything failed and with 5 "
         "if `--timeout` was over before; what has not ended then stays queued.",
         "`--reindex` also rebuilds the whole collection beside the one that answers.",
-        "Through a server folders and projects are read here by the same rules, and each file is sent by "
-        "itself; what the server refuses is told, the others are taken in, and it ends with 1.",
+        "Through a server folders and projects are read here by the same rules and their files sent; what "
+        "the server refuses is told, the others are taken in, and it ends with 1.",
         "A server fetches no addresses for others: store what `--url` names as a file and hand that in.",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +45,10 @@ STDIN_BYTES_MAX = 64 * 1024 * 1024
 TEXT_BYTES_MAX = 1024 * 1024
 """A longer text is sent as a file."""
 AT_ONCE = 4
-"""Files on their way at a time."""
+"""Requests on their way at a time."""
+BUNDLE_FILES = 20
+BUNDLE_BYTES = 8 * 1024 * 1024
+"""Files of one request; many small ones cost as little of a rate limit as one."""
 OF_THE_FILE = frozenset({400, 409, 413, 415, 422})
 """Statuses that say something about the file that was sent, not about us or the server."""
 SENDS = Wording(
@@ -87,10 +90,16 @@ def _check(call: Call) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parcel:
-    """One thing to be sent: what is told of it, and the way it goes."""
+    """One thing to be sent: a file, or a text itself."""
 
     item: ItemFacts
-    send: Callable[[Penstock, Progress], Awaitable[Accepted]]
+    file: Sendable | None = None
+    text: str = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.item["size"] or 0
 
 
 class _Sending(Submission):
@@ -150,42 +159,16 @@ class _Sending(Submission):
             files |= await _files_below(folder_of(call, path))
         for root in call.projects:
             files |= await _files_below(Project(project_root=paths.folder(root)))
-        parcels = [self._file(path, path, count) for path, count in files.items()]
+        parcels = [_Parcel(item=_item("file", path, count), file=path) for path, count in files.items()]
         texts = list(call.texts)
         if STDIN in call.paths:
             texts.append(text_of_stdin(STDIN_BYTES_MAX, "as much as is read"))
-        return parcels + [self._text(text) for text in texts]
-
-    def _file(self, name: str, file: Sendable, count: int, kind: str = "file") -> _Parcel:
-        async def send(server: Penstock, progress: Progress) -> Accepted:
-            (accepted,) = await server.upload(
-                file, collection=self._call.collection, metadata=metadata, progress=progress
-            )
-            return accepted
-
-        metadata = metadata_of(self._call.meta)
-        return _Parcel(item=_item(kind, name, count), send=send)
-
-    def _text(self, content: str) -> _Parcel:
-        call, data = self._call, content.encode()
-        name = call.name or "text"
-        if len(data) > TEXT_BYTES_MAX:
-            return self._file(name, (f"{name}.txt", data), len(data), "content")
-
-        async def send(server: Penstock, progress: Progress) -> Accepted:
-            accepted = await server.submit_text(
-                content, collection=call.collection, name=name, metadata=metadata_of(call.meta)
-            )
-            progress(len(data))
-            return accepted
-
-        return _Parcel(item=_item("content", name, len(data)), send=send)
+        return parcels + [_text(call.name or "text", text) for text in texts]
 
     async def _send(self, server: Penstock, parcels: Sequence[_Parcel]) -> None:
-        """Send some at a time; what was accepted is told also where the rest cannot be sent."""
-        taken: dict[int, ItemFacts] = {}
-        waiting = iter(enumerate(parcels))
-        sent, total = 0, sum(each.item["size"] or 0 for each in parcels)
+        """Send some at a time; what was accepted is known also where the rest cannot be sent."""
+        waiting = iter(_bundles(parcels))
+        sent, total = 0, sum(each.size for each in parcels)
 
         with showing(quiet=self._call.quiet, wording=SENDS) as show:
 
@@ -195,25 +178,54 @@ class _Sending(Submission):
                 show(Outlook(total=max(total, sent), done=sent, failed=0, is_over=sent >= total))
 
             async def carry() -> None:
-                for number, parcel in waiting:
-                    try:
-                        taken[number] = _with(parcel.item, await parcel.send(server, progress))
-                    except PenstockError as error:
-                        if error.status not in OF_THE_FILE:
-                            raise
-                        self._refused.append(_refused(parcel.item, error))
-                    except OSError as error:
-                        gone = Refused(f"it cannot be read: {error.strerror}", code="ERR_FILE_UNREADABLE")
-                        self._refused.append(_refused(parcel.item, gone))
-                    self._items = [taken[each] for each in sorted(taken)]
+                for bundle in waiting:
+                    await self._deliver(server, bundle, progress)
 
-            carriers = [asyncio.create_task(carry()) for _ in range(min(AT_ONCE, len(parcels)))]
+            carriers = [asyncio.create_task(carry()) for _ in range(AT_ONCE)]
             try:
                 await asyncio.gather(*carriers)
             finally:
                 for carrier in carriers:
                     carrier.cancel()
                 await asyncio.gather(*carriers, return_exceptions=True)
+        order = {each.item["name"]: number for number, each in enumerate(parcels)}
+        self._items.sort(key=lambda item: order[item["name"]])
+
+    async def _deliver(self, server: Penstock, bundle: Sequence[_Parcel], progress: Progress) -> None:
+        """Send a bundle; one that is refused is sent again one by one, to find which of it is."""
+        sent = 0
+
+        def count(more: int) -> None:
+            nonlocal sent
+            sent += more
+            progress(more)
+
+        try:
+            accepted = await self._posted(server, bundle, count)
+        except (PenstockError, OSError) as error:
+            if isinstance(error, PenstockError) and error.status not in OF_THE_FILE:
+                raise
+            if len(bundle) == 1:
+                self._refused.append(_refused(bundle[0].item, error))
+                return
+            progress(-sent)
+            for each in bundle:
+                await self._deliver(server, [each], progress)
+        else:
+            self._items += [_with(each.item, one) for each, one in zip(bundle, accepted, strict=True)]
+
+    async def _posted(
+        self, server: Penstock, bundle: Sequence[_Parcel], progress: Progress
+    ) -> Sequence[Accepted]:
+        collection, metadata = self._call.collection, metadata_of(self._call.meta)
+        files = [each.file for each in bundle if each.file is not None]
+        if files:
+            return await server.upload(*files, collection=collection, metadata=metadata, progress=progress)
+        (parcel,) = bundle
+        name = parcel.item["name"]
+        accepted = await server.submit_text(parcel.text, collection=collection, name=name, metadata=metadata)
+        progress(parcel.size)
+        return [accepted]
 
     async def _wait(self, server: Penstock) -> WaitFacts:
         """Follow to the end, or until the time is over."""
@@ -248,9 +260,35 @@ def _failed(item: ItemFacts, document: Document) -> FailedFacts:
     return FailedFacts(job_id=item["job_id"] or "", name=item["name"], error=error_facts(document.error))
 
 
-def _refused(item: ItemFacts, error: PenstockError | Refused) -> RefusedFacts:
-    told = ErrorFacts(code=error.code, message=error.message, suggestions=list(error.suggestions))
+def _refused(item: ItemFacts, error: PenstockError | OSError) -> RefusedFacts:
+    if isinstance(error, OSError):
+        gone = Refused(f"it cannot be read: {error.strerror}", code="ERR_FILE_UNREADABLE")
+        told = ErrorFacts(code=gone.code, message=gone.message, suggestions=list(gone.suggestions))
+    else:
+        told = ErrorFacts(code=error.code, message=error.message, suggestions=list(error.suggestions))
     return RefusedFacts(name=item["name"], error=told)
+
+
+def _text(name: str, text: str) -> _Parcel:
+    data = text.encode()
+    item = _item("content", name, len(data))
+    return _Parcel(item=item, text=text, file=(f"{name}.txt", data) if len(data) > TEXT_BYTES_MAX else None)
+
+
+def _bundles(parcels: Sequence[_Parcel]) -> Iterator[list[_Parcel]]:
+    """Small files together, as many as go in a request; a text by itself."""
+    bundle: list[_Parcel] = []
+    for each in parcels:
+        full = len(bundle) >= BUNDLE_FILES or sum(one.size for one in bundle) + each.size > BUNDLE_BYTES
+        if bundle and (full or each.file is None):
+            yield bundle
+            bundle = []
+        bundle.append(each)
+        if each.file is None:
+            yield bundle
+            bundle = []
+    if bundle:
+        yield bundle
 
 
 async def _files_below(below: Folder | Project) -> dict[str, int]:
