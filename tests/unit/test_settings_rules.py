@@ -27,6 +27,7 @@ def configuration(tmp_path: Path) -> Configuration:
         ("worker: {heartbeat_key_pattern: 'jobqueue:worker:%s:processing'}", "worker.queues"),
         ("producer: {default_priority: urgent}", "producer.default_priority"),
         ("observability: {tracing: {enabled: true}}", "observability.tracing.endpoint"),
+        ("live: {look_interval: 300ms, hinted_look_interval: 200ms}", "live.hinted_look_interval"),
         ("live: {connections_per_user: 5, connections_max: 4}", "live.connections_per_user"),
         ("redis: {url: 'redis://a', addr: 'b:6379'}", "redis.url"),
         ("redis: {url: 'redis://a:1', addr: 'a:2'}", "redis.url"),

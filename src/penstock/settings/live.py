@@ -34,3 +34,13 @@ class Live:
     ping_timeout: float = setting(
         Duration(least=1), "20s", "Time after which a WebSocket that answers no ping is closed."
     )
+    look_interval: float = setting(
+        Duration(),
+        "10ms",
+        "Time between two looks for what other processes have committed, while somebody listens.",
+    )
+    hinted_look_interval: float = setting(
+        Duration(),
+        "250ms",
+        "The same while a Redis that holds the queue tells of commits: how late a lost hint is noticed.",
+    )

@@ -110,6 +110,13 @@ def _traces_nowhere(settings: Settings) -> str | None:
     return "there is no endpoint" if tracing.enabled and tracing.endpoint is None else None
 
 
+def _hasty_look(settings: Settings) -> str | None:
+    live = settings.live
+    if live.hinted_look_interval >= live.look_interval:
+        return None
+    return f"{format_duration(live.hinted_look_interval)} against {format_duration(live.look_interval)}"
+
+
 def _crowding_user(settings: Settings) -> str | None:
     live = settings.live
     if live.connections_per_user <= live.connections_max:
@@ -295,6 +302,11 @@ RULES = (
         keys=("http.host", "profile", "auth.mode"),
         wrong=auth_rules.open_bind,
         must="must be a loopback address in the production profile while auth.mode is local",
+    ),
+    Rule(
+        keys=("live.hinted_look_interval", "live.look_interval"),
+        wrong=_hasty_look,
+        must="must be at least live.look_interval",
     ),
     Rule(
         keys=("live.connections_per_user", "live.connections_max"),

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from penstock.engines.redis.comparing import unheld
 from penstock.engines.redis.describing import describe
+from penstock.engines.redis.hints import Hints
 from penstock.engines.redis.names import Inbox, Names
 from penstock.engines.redis.store import RedisPorts, ports_on
 from penstock.engines.sqlite import SqliteStore
@@ -36,6 +37,7 @@ from penstock.work.relay import Comparer
 
 log = logging.getLogger("penstock.booked")
 T = TypeVar("T")
+HINT_WAIT_SECONDS = 60.0
 DECLARED_SECONDS = 3.0
 """How long a collection made elsewhere may go unnoticed by those who read messages."""
 
@@ -43,8 +45,9 @@ DECLARED_SECONDS = 3.0
 class BookedStore:
     """The database's store with another queue in it; every write brings its messages over at once."""
 
-    def __init__(self, book: SqliteStore, engine: RedisPorts, reading: Reading) -> None:
+    def __init__(self, book: SqliteStore, engine: RedisPorts, reading: Reading, hints: Hints) -> None:
         self._book = book
+        self.hints = hints
         self.engine = engine
         self.reading = reading
         self.clock = book.clock
@@ -148,7 +151,35 @@ async def open_booked(
         )
         there = await book.catalogue.collections(LOCAL_WORKSPACE)
         engine.access.know(dict.fromkeys([each.name for each in there], LOCAL_TENANT))
-        yield BookedStore(book, engine, reading)
+        hints = Hints(client, engine.access.names.commits)
+        book.on_commit.append(hints.committed)
+        try:
+            yield BookedStore(book, engine, reading, hints)
+        finally:
+            book.on_commit.remove(hints.committed)
+            await hints.close()
+
+
+@asynccontextmanager
+async def heeding(settings: Settings, store: object) -> AsyncIterator[None]:
+    """Let the feed hear of commits by Redis, where there is one; meanwhile it looks more seldom itself."""
+    if not isinstance(store, BookedStore):
+        yield
+        return
+    bell, feed, live = store.hints.listen(), store.feed, settings.live
+    feed.look_seconds = lambda: live.hinted_look_interval if bell.listening else live.look_interval
+
+    async def heed() -> None:
+        while True:
+            if await bell.wait(HINT_WAIT_SECONDS):
+                feed.committed()
+
+    heeds = asyncio.create_task(heed(), name="heed-hints")
+    try:
+        yield
+    finally:
+        heeds.cancel()
+        await asyncio.gather(heeds, return_exceptions=True)
 
 
 async def trades_of(settings: Settings, store: object, telemetry: Telemetry) -> tuple[Trade, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 from penstock.answer.answers import Answers
@@ -63,6 +63,7 @@ async def open_house(settings: Settings) -> AsyncIterator[Open]:
         open_every_answers(settings, store, answerer) as answers,
         keep_chat(store, answers, answerer) as chat,
         keep_counting(store) as counting,
+        _hinted(settings, store),
     ):
         await declare_all(store, settings)
         buckets = SharedBuckets(settings.data / "run" / "requests")
@@ -79,6 +80,15 @@ async def open_house(settings: Settings) -> AsyncIterator[Open]:
             counting=counting,
             buckets=buckets,
         )
+
+
+def _hinted(settings: Settings, store: Store) -> AbstractAsyncContextManager[None]:
+    """Commits told by a Redis that holds the queue are heard of."""
+    if settings.queue.scheme == "database":
+        return nullcontext()
+    from penstock.wiring.booked import heeding
+
+    return heeding(settings, store)
 
 
 @asynccontextmanager

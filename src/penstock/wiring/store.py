@@ -97,6 +97,7 @@ async def open_sqlite_store(settings: Settings) -> AsyncIterator[SqliteStore]:
         ticket_seconds=settings.auth.ticket_ttl,
         booked=settings.queue.scheme != "database",
     )
+    store.feed.look_seconds = lambda: settings.live.look_interval
     try:
         async with open_index(settings, store.manifest, store.index) as store.index:
             yield store

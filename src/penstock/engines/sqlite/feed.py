@@ -1,7 +1,8 @@
 """The feed port on SQLite: commits are noticed by the database's change counter, our own at once.
 
 The counter is looked at every ten milliseconds, and only while somebody waits: a look takes microseconds, on
-a connection of its own that never waits for a lock. The way not taken, a socket every committing process
+a connection of its own that never waits for a lock. Where others say that they have committed, it may be
+looked at more seldom. The way not taken, a socket every committing process
 writes to, would miss commits by raw SQL, and so need the counter anyway.
 """
 
@@ -54,6 +55,8 @@ class SqliteFeed:
         self._opened = opened
         self._db: sqlite3.Connection | None = None
         self._version = -1
+        self.look_seconds: Callable[[], float] = lambda: LOOK_SECONDS
+        """How long until the next look; longer where something else tells of commits too."""
         self._waiting: tuple[asyncio.AbstractEventLoop, asyncio.Future[bool]] | None = None
 
     async def changes(self, timeout: float) -> bool:
@@ -73,9 +76,9 @@ class SqliteFeed:
             elif left <= 0:
                 _wake(waiter, found=False)
             else:
-                timer = loop.call_later(min(LOOK_SECONDS, left), look)
+                timer = loop.call_later(min(self.look_seconds(), left), look)
 
-        timer = loop.call_later(min(LOOK_SECONDS, timeout), look)
+        timer = loop.call_later(min(self.look_seconds(), timeout), look)
         self._waiting = (loop, waiter)
         try:
             return await waiter
@@ -84,7 +87,7 @@ class SqliteFeed:
             timer.cancel()
 
     def committed(self) -> None:
-        """This process has committed; called on any thread."""
+        """This process has committed, or another is said to have; called on any thread."""
         waiting = self._waiting
         if waiting is not None:
             with contextlib.suppress(RuntimeError):  # that loop is closed: nobody is left to wake

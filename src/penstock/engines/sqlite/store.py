@@ -68,6 +68,8 @@ class SqliteStore:
         self.path = path
         self.rules = rules
         self.clock = clock
+        self.on_commit: list[Callable[[], None]] = []
+        """Called after each commit of this process, on the thread that made it."""
         self._patience = busy_seconds + 5.0
         self._news = False
         run = path.parent / "run"
@@ -211,6 +213,8 @@ class SqliteStore:
     def _committed(self) -> None:
         self._checkpointer.look()
         self.feed.committed()
+        for told in self.on_commit:
+            told()
 
     def _committing(self) -> None:
         """Ring while the disk is at it: who wakes up then finds the turn taken, and next the news."""
