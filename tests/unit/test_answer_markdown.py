@@ -6,7 +6,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from penstock.answer.markdown import MarkdownSieve, safe_markdown
+from penstock.answer.markdown import MarkdownSieve, safe_markdown, safe_to_show
+from penstock.model.answers import Answer, AnswerKind, Claim, Confidence
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -40,6 +41,9 @@ HOSTILE = (
     "see HTTP://evil.example and ftp://evil.example",
     "see www.evil.example/secret and //www.evil.example",
     "mailto:someone@evil.example",
+    "_www.evil.example/x_ ~www.evil.example~ (www.evil.example",
+    "write to some.one+key@evil.example or _a@evil.example_",
+    "see //evil.example/p and ///evil.example",
     "`code` [1](https://evil.example) ``` <b>",
     "~~~\n```\n~~~\n<b>bold</b>",
     "- ```\n- <b>bold</b>",
@@ -93,7 +97,9 @@ def test_whatever_is_put_together_stays_harmless() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_address_becomes_a_link_by_itself(text: str) -> None:
     """Viewers make links of what looks like an address; nothing looks like one any more."""
-    assert re.search(r"://\S|\bwww\.\S|\bmailto:\S", safe_markdown(text), re.IGNORECASE) is None
+    assert (
+        re.search(r"://\S|(?<![a-z])www\.\S|mailto:\S|\w@\w|//\w", safe_markdown(text), re.IGNORECASE) is None
+    )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -105,13 +111,39 @@ def test_a_stream_is_as_safe_as_the_whole(text: str) -> None:
         assert "".join(map(sieve.feed, pieces)) == safe_markdown(text)
 
 
+def test_what_nobody_sees_is_taken_out() -> None:
+    """Marks of direction, tags and the like; joiners of letters and emoji stay."""
+    assert safe_markdown("a\u200eb\u200fc\u061cd\U000e0041e\u206af\xadg") == "abcdefg"
+    assert (
+        safe_markdown("\u0646\u200c\u0647 \U0001f469\u200d\U0001f52c")
+        == "\u0646\u200c\u0647 \U0001f469\u200d\U0001f52c"
+    )
+
+
+def test_claims_stand_where_they_are_in_what_is_shown() -> None:
+    """Spaces put in and characters taken out before them are counted."""
+    text = "See <b>.\u200b[x](y) costs [1]. A www.key too [2]."
+    spans = ((0, 8), (9, 26), (27, len(text)))
+    claims = tuple(Claim(start=start, end=end, citations=()) for start, end in spans)
+    answer = Answer(
+        question="", kind=AnswerKind.GROUNDED, text=text, confidence=Confidence.STRONG, claims=claims
+    )
+
+    shown = safe_to_show(answer)
+
+    assert shown.text == safe_markdown(text)
+    assert [shown.text[each.start : each.end] for each in shown.claims] == [
+        safe_markdown(text[start:end]) for start, end in spans
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "# Keys\n\n- **A lost key** costs *forty* crowns [1, 2].\n- `a < b` and a <= b, really!\n",
         "| a | b |\n|---|---|\n| 1 | 2 |\n",
         "At 10:30, 3/4 of it: yes; \u201cquoted\u201d \u5e74\u4e2d\u7121\u4f11 \U0001f511",
-        "```python\nif a < b: x[0] = y\n```\n",
+        "```python\nif a < b: x[0] = y // 2  # see notes.md\n```\n",
     ],
 )
 def test_plain_markdown_stays_as_it_is(text: str) -> None:

@@ -6,6 +6,7 @@ from contextlib import aclosing
 
 from fastapi import APIRouter
 
+from penstock.answer.markdown import safe_to_show
 from penstock.answer.scoping import Filters
 from penstock.doors.answer_facts import answered, found
 from penstock.doors.answer_shapes import Answered, Found
@@ -48,7 +49,7 @@ async def _answered(house: House, here: Workspace, asked: QueryAsked) -> Answere
     async with aclosing(asking) as tellings:
         async for telling in tellings:
             if isinstance(telling, Finished):
-                return answered(telling.answer)
+                return answered(safe_to_show(telling.answer))
     raise Broken("an answer had no end")
 
 
