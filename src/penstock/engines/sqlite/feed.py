@@ -142,7 +142,8 @@ class SqliteFeed:
             for row in db.execute(sql("feed_progress"), asked):
                 progress.setdefault(row[0], []).append(_progress(row))
             for row in db.execute(sql("feed_uploads"), asked):
-                uploads.setdefault(row[0], []).append(_upload(row))
+                if row[5]:  # of one that has only begun, its event tells
+                    uploads.setdefault(row[0], []).append(_upload(row))
             for row in db.execute(sql("feed_answers"), asked):
                 answers.setdefault(row[0], []).append(_answer(row))
             return [
