@@ -1,4 +1,4 @@
-"""Collections, documents, versions and chunks: clauses K1 to K8, K12, K16."""
+"""Collections, documents, versions and chunks: clauses K1 to K8, K12, K16, K19."""
 
 import asyncio
 from typing import Any
@@ -13,6 +13,7 @@ from penstock.model.catalogue import (
     GenerationId,
     KeptParse,
     Source,
+    StageKind,
     VersionId,
     VersionState,
     WorkspaceId,
@@ -20,6 +21,7 @@ from penstock.model.catalogue import (
 from penstock.model.chunks import Vector, text_key
 from penstock.model.errors import Broken, Refused
 from penstock.model.jobs import TenantId
+from penstock.model.uploads import upload_path
 from penstock.ports.database import Transaction
 from tests.contract.engines import Home, Store
 from tests.support.cataloguing import (
@@ -27,6 +29,7 @@ from tests.support.cataloguing import (
     PURGES,
     RECIPE,
     blob_of,
+    claimed_job,
     declared,
     ingest,
     ingested,
@@ -36,7 +39,7 @@ from tests.support.cataloguing import (
     version_id,
     write_version,
 )
-from tests.support.jobs import COLLECTION, OTHER_TENANT, TENANT
+from tests.support.jobs import COLLECTION, OTHER_TENANT, TENANT, a_job
 
 NEEDS_DATABASE = True
 
@@ -305,6 +308,48 @@ async def test_a_rename_to_its_own_place_changes_nothing(store: Store) -> None:
     await store.write(lambda tx: tx.documents.rename(document.id, document.identity, document.name))
 
     assert await store.catalogue.document(LOCAL_WORKSPACE, document.id) == document
+
+
+async def test_a_document_in_another_collection_is_the_same_one(store: Store) -> None:
+    """K19: it is seen nowhere until it is built there, and what it was is purged."""
+    before = await ingested(store)
+    other = await store.write(lambda tx: declared(tx, "others"))
+    place = upload_path(blob_of("hello world"))
+
+    await store.write(lambda tx: tx.documents.rehome(before.id, other.id, identity=place, name="new.txt"))
+
+    moved = await store.catalogue.document(LOCAL_WORKSPACE, before.id)
+    assert moved is not None
+    assert (moved.collection_name, moved.source, moved.identity) == ("others", Source.UPLOAD, place)
+    assert (moved.state, moved.version, moved.chunks) == (DocumentState.PENDING, None, 0)
+    (debt,) = await store.catalogue.take_debts(PURGES, "by-hand")
+    assert (debt.kind, debt.about) == (DebtKind.PURGE_VERSION, str(before.version))
+
+    def built(tx: Transaction) -> None:
+        version = write_version(tx, before.id, other.generation, ["hello world"])
+        tx.documents.publish(version.id, chunks=1)
+
+    await store.write(built)
+    seen = await store.catalogue.document(LOCAL_WORKSPACE, before.id)
+    assert seen is not None
+    assert (seen.state, seen.chunks) == (DocumentState.INGESTED, 1)
+
+
+async def test_a_document_at_work_stays_where_it_is(store: Store) -> None:
+    """K19: what is at work on it would write into a collection it is not in."""
+    document = await ingested(store)
+    other = await store.write(lambda tx: declared(tx, "others"))
+    await store.queue.submit([a_job(document.identity)])
+    lease = await claimed_job(store.queue)
+    await store.write(lambda tx: tx.stages.begin(lease, document.id, StageKind.PARSE))
+
+    with pytest.raises(Refused, match="being done") as refused:
+        await store.write(lambda tx: tx.documents.rehome(document.id, other.id, identity="/b", name="b"))
+
+    assert refused.value.code == "ERR_JOB_UNFINISHED"
+    found = await store.catalogue.document(LOCAL_WORKSPACE, document.id)
+    assert found is not None
+    assert found.collection_name == COLLECTION
 
 
 async def test_touching_leaves_a_document_as_it_stands(store: Store) -> None:

@@ -184,7 +184,7 @@ def test_a_document_is_moved_and_deleted(client: httpx.Client) -> None:
     problem(client.delete(at, headers={"If-Match": tag}), 412, "ERR_PRECONDITION")
 
     moved = client.post(f"{at}/move", json={"collection": "others"}).json()
-    problem(client.get(at), 404, "ERR_DOCUMENT_UNKNOWN")
+    assert moved["document_id"] == made["document_id"]
     there = ended(client, moved["document_id"])
     assert (there["collection"], there["name"], there["status"]) == ("others", "basement.txt", "ingested")
 
@@ -311,24 +311,58 @@ def test_metadata_that_could_not_be_told_again_is_refused(client: httpx.Client, 
     assert client.get(DOCUMENTS).json()["total"] == before
 
 
-def test_of_many_who_take_a_document_away_at_once_one_does(client: httpx.Client) -> None:
-    """Moved or deleted by eight requests at the same moment it goes once, and is never there twice."""
+def test_of_many_who_delete_a_document_at_once_one_does(client: httpx.Client) -> None:
+    """And nobody brings it back who moves it at the same moment."""
     (item,) = sent(client, ("wanted.md", b"# Wanted\n\nEverybody wants this at once.\n"))
+    ended(client, item["document_id"])
+    at = f"{DOCUMENTS}/{item['document_id']}"
+
+    def ask(number: int) -> tuple[str, int]:
+        if number % 2:
+            return "delete", client.delete(at).status_code
+        return "move", client.post(f"{at}/move", json={"collection": "others"}).status_code
+
+    with ThreadPoolExecutor(8) as threads:
+        codes = list(threads.map(ask, range(8)))
+
+    assert [code for verb, code in codes if verb == "delete"].count(202) == 1
+    assert [code for verb, code in codes if verb == "move"].count(202) <= 1
+    assert {code for _, code in codes} <= {202, 404, 409}
+    assert client.get(DOCUMENTS, params={"name": "wanted.md"}).json()["items"] == []
+
+
+def test_of_many_who_change_what_they_saw_one_does(client: httpx.Client) -> None:
+    """If-Match: the others are told that it was changed meanwhile."""
+    (item,) = sent(client, ("seen.md", b"# Seen\n\nEverybody saw this.\n"))
     ended(client, item["document_id"])
     at = f"{DOCUMENTS}/{item['document_id']}"
     tag = client.get(at).headers["ETag"]
 
     def ask(number: int) -> int:
-        if number % 2:
-            return client.delete(at, headers={"If-Match": tag}).status_code
-        return client.post(f"{at}/move", json={"collection": "others"}).status_code
+        headers = {"If-Match": tag}
+        return client.post(f"{at}/move", json={"name": f"seen-{number}.md"}, headers=headers).status_code
 
-    with ThreadPoolExecutor(8) as threads:
-        codes = sorted(threads.map(ask, range(8)))
+    with ThreadPoolExecutor(6) as threads:
+        assert sorted(threads.map(ask, range(6))) == [202, *[412] * 5]
 
-    assert codes == [202, *[404] * 7]
-    found = client.get(DOCUMENTS, params={"name": "wanted.md"}).json()["items"]
-    assert [each["collection"] for each in found] in ([], ["others"])
+
+def test_a_moved_document_stays_the_same(client: httpx.Client) -> None:
+    """It keeps its id into another collection, where nothing of it is embedded again, and back."""
+    (item,) = sent(client, ("walker.md", b"# Walker\n\nThe walker keeps her name wherever she is.\n"))
+    document = item["document_id"]
+    ended(client, document)
+    at = f"{DOCUMENTS}/{document}"
+
+    for collection in ("others", "papers"):
+        told = client.post(f"{at}/move", json={"collection": collection}).json()
+        said = ended(client, document)
+
+        assert told["document_id"] == document
+        assert (said["status"], said["collection"], said["chunks"]) == ("ingested", collection, 1)
+        hits = client.post(
+            f"/workspaces/{LOCAL_WORKSPACE}/search", json={"query": "who keeps her name?"}
+        ).json()["hits"]
+        assert [hit["collection"] for hit in hits if hit["document_id"] == document] == [collection]
 
 
 def test_a_deleted_document_is_not_tried_again(client: httpx.Client) -> None:

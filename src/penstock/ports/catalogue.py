@@ -31,6 +31,8 @@ K17  Removing a collection ends its unfinished jobs with ERR_COLLECTION_UNKNOWN:
      more, what waits is never claimed, and neither comes into a collection of the same name made later.
 K18  Bytes are in use as long as a version, a kept parse or an upload of them is there, the job that brought
      them has not ended, or somebody holds them for a while that is not over.
+K19  A document put into another collection stays the same document: no reader sees it where it was, and it
+     is seen where it is now once it is built there. What is at work on it comes first.
 """
 
 from __future__ import annotations
@@ -166,6 +168,13 @@ class Documents(Protocol):
 
     def rename(self, document: DocumentId, identity: str, name: str) -> None:
         """Move it (K8); a document that has that identity already is hidden first."""
+        ...
+
+    def rehome(self, document: DocumentId, collection: CollectionId, *, identity: str, name: str) -> None:
+        """Put it into another collection as an upload that awaits its parse (K19).
+
+        Refused while something is done with it. The caller knows that nothing has that identity there.
+        """
         ...
 
     def hide(self, document: DocumentId) -> None:

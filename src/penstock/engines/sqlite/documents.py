@@ -173,6 +173,19 @@ class SqliteDocuments:
             self.hide(DocumentId(twin))
         self._db.execute(sql("document_rename"), where)
 
+    def rehome(self, document: DocumentId, collection: CollectionId, *, identity: str, name: str) -> None:
+        """Put it into another collection as an upload that awaits its parse (K19)."""
+        number = self._number(document)
+        if self._db.execute(sql("document_busy"), (number,)).fetchone()[0]:
+            raise Refused(
+                "something is being done with it; move it when that is over, or cancel that first",
+                code="ERR_JOB_UNFINISHED",
+            )
+        for (gone,) in self._db.execute(sql("version_abandon"), (number,)).fetchall():
+            self._owe(DebtKind.PURGE_VERSION, gone)
+        where = {"number": number, "collection": collection, "identity": identity, "name": name}
+        self._db.execute(sql("document_rehome"), {**where, "now": iso(self._now)})
+
     def hide(self, document: DocumentId) -> None:
         """Delete it, as far as readers can tell (K7); hiding it again changes nothing."""
         row = self._db.execute(sql("document_number"), (document,)).fetchone()

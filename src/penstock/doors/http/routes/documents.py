@@ -54,7 +54,7 @@ from penstock.model.files import BlobHash
 from penstock.model.jobs import PRIORITY_NAMES, Job
 from penstock.model.requests import fingerprint_of
 from penstock.model.states import ENDED
-from penstock.model.uploads import Uploaded, upload_name
+from penstock.model.uploads import Uploaded, upload_name, upload_path
 from penstock.ports.database import Transaction
 from penstock.wiring.intake import last_job, submit_again
 
@@ -274,7 +274,10 @@ async def move(
     asked: MoveAsked,
     repeatable: Repeatable,
 ) -> Response:
-    """Give it another name, or put it into another collection, where it is a new document of its bytes."""
+    """Give it another name, or put it into another collection, where it is seen once it is built there.
+
+    It keeps its id, unless its bytes are a document there already: then it becomes that one.
+    """
     mark = fingerprint_of("move", here.id, document_id, asked.model_dump_json())
     if (told := await repeatable.earlier(mark)) is not None:
         return told
@@ -300,8 +303,13 @@ async def move(
 
         def work(tx: Transaction) -> AcceptedSaid:
             _still(tx, request, found)
+            known_by = upload_path(blob)
+            merges = tx.documents.at(order.tenant, target.id, known_by) is not None
+            if merges or found.tenant != order.tenant:
+                _delete(tx, house=house, here=here, documents=[found])
+            else:
+                tx.documents.rehome(found.id, target.id, identity=known_by, name=name)
             (admitted,) = admit_uploads(tx, order, [sent])
-            _delete(tx, house=house, here=here, documents=[found])
             return accepted([admitted]).items[0]
 
         return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
