@@ -18,6 +18,7 @@ from penstock.answer.condensing import ALONE_CHARACTERS, condensed, widened
 from penstock.answer.dialogue import Turn
 from penstock.answer.facts import citations_json
 from penstock.answer.grounding import HISTORY_TOKENS, QUESTION_TOKENS, prompt_of
+from penstock.answer.opening import changed
 from penstock.answer.replying import Replier
 from penstock.answer.showing import MOMENT_SECONDS, Showing
 from penstock.answer.turns import Turns
@@ -180,9 +181,11 @@ async def test_a_conversation_is_over_what_is_there(house: House) -> None:
             await room.chat.open(elsewhere, documents=(document.id,))
         await house.store.write(lambda tx: tx.documents.hide(document.id))
         with pytest.raises(Refused, match="document"):
-            await room.chat.rescope(LOCAL_WORKSPACE, talk.id, documents=(document.id,))
+            await house.store.write(lambda tx: changed(tx, talk, documents=(document.id,)))
 
-        assert (await room.chat.rescope(LOCAL_WORKSPACE, talk.id)).documents == ()
+        kept = await house.store.write(lambda tx: changed(tx, talk, collections=("kitchen",)))
+        assert (kept.collections, kept.documents) == (("kitchen",), (document.id,))
+        assert (await house.store.write(lambda tx: changed(tx, talk, documents=()))).documents == ()
 
 
 async def test_a_follow_up_is_said_in_full(house: House) -> None:
@@ -213,6 +216,25 @@ async def test_a_follow_up_without_a_model_borrows_words(house: House) -> None:
         done = await room.ask("And when is it back?")
 
     assert "by ten in the evening" in done.content
+
+
+@pytest.mark.parametrize(
+    ("asked", "searched"),
+    [
+        ("What soup is served?", "What soup is served?"),
+        ("And on Fridays?", "And on Fridays? cellar key hang"),
+        ("What about lost ones?", "What about lost ones? cellar key hang"),
+    ],
+)
+async def test_a_question_that_stands_by_itself_borrows_nothing(
+    house: House, asked: str, searched: str
+) -> None:
+    """Who changes the subject in a few words is not answered about the one before."""
+    async with a_room(house) as room:
+        await room.ask("Where does the cellar key hang?")
+        done = await room.ask(asked)
+
+    assert json.loads(done.metadata_json)["question"] == searched
 
 
 @pytest.mark.parametrize(

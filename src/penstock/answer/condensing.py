@@ -1,8 +1,9 @@
 """A question that leans on what was said before becomes one that can be searched for by itself.
 
 A language model is asked to say it in full, once, within bounds. Without one, or where it fails or says
-nothing of use, a short question borrows the words of the one before it: simple, and wrong at times (who
-changes the subject in three words takes the old one along), but it finds what "and on Fridays?" is about.
+nothing of use, a short question borrows the words of the one before it: simple, but it finds what "and on
+Fridays?" is about. Who changes the subject in three words would take the old one along; so one with more
+than a single word of its own is searched for as it was asked first, and borrows where that finds too little.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from penstock.ports.answerer import Answerer
 
 LEANING_WORDS_MAX = 3
 """A question with more words of its own stands by itself."""
+STANDING_WORDS_MIN = 2
+"""A question with fewer leans, whatever it finds by itself."""
 BORROWED_WORDS_MAX = 8
 BORROWED_CHARACTERS_MAX = 60
 ALONE_CHARACTERS = 1_000
@@ -47,6 +50,8 @@ class Condensed:
 
     question: str
     usage: Usage | None = None
+    as_asked: str | None = None
+    """What to search for instead, where that finds something for certain; the other has borrowed words."""
 
 
 async def condensed(question: str, turns: Sequence[Turn], answerer: Answerer | None) -> Condensed:
@@ -54,14 +59,23 @@ async def condensed(question: str, turns: Sequence[Turn], answerer: Answerer | N
     if not turns or len(question) > ALONE_CHARACTERS:
         return Condensed(question=question)
     if answerer is None:
-        return Condensed(question=widened(question, turns))
+        return _borrowed(question, turns)
     try:
         async with asyncio.timeout(SECONDS_MAX):
             text, usage = await _rewritten(question, turns, answerer)
-        return Condensed(question=checked(text), usage=usage)
+        return (
+            _borrowed(question, turns, usage)
+            if text is None
+            else Condensed(question=checked(text), usage=usage)
+        )
     except (Fault, TimeoutError):
         # Whatever is wrong with the endpoint, writing the answer will tell.
-        return Condensed(question=widened(question, turns))
+        return _borrowed(question, turns)
+
+
+def _borrowed(question: str, turns: Sequence[Turn], usage: Usage | None = None) -> Condensed:
+    stands = len(_telling(question)) >= STANDING_WORDS_MIN
+    return Condensed(question=widened(question, turns), usage=usage, as_asked=question if stands else None)
 
 
 def widened(question: str, turns: Sequence[Turn]) -> str:
@@ -74,22 +88,19 @@ def widened(question: str, turns: Sequence[Turn]) -> str:
 
 def _borrowing(question: str, before: str) -> str:
     mine = content_words(question)
-    telling = [word for word in _words(question) if word.casefold() not in COMMON]
-    if len(telling) > LEANING_WORDS_MAX:
+    if len(_telling(question)) > LEANING_WORDS_MAX:
         return question
-    lent = [
-        word
-        for word in dict.fromkeys(_words(before))
-        if word.casefold() not in COMMON and not content_words(word) <= mine
-    ]
+    lent = [word for word in dict.fromkeys(_telling(before)) if not content_words(word) <= mine]
     return " ".join([question, *(word[:BORROWED_CHARACTERS_MAX] for word in lent[:BORROWED_WORDS_MAX])])
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", text)
+def _telling(text: str) -> list[str]:
+    return [word for word in re.findall(r"[^\W_]+", text) if word.casefold() not in COMMON]
 
 
-async def _rewritten(question: str, turns: Sequence[Turn], answerer: Answerer) -> tuple[str, Usage | None]:
+async def _rewritten(
+    question: str, turns: Sequence[Turn], answerer: Answerer
+) -> tuple[str | None, Usage | None]:
     before = latest(turns, HISTORY_TOKENS)
     mark = unforgeable([question, *map(str, before)], lambda: secrets.token_hex(8))
     asked = f"{fenced_turns(before, mark)}\n\n<question {mark}>\n{question}\n</question {mark}>"
@@ -104,4 +115,4 @@ async def _rewritten(question: str, turns: Sequence[Turn], answerer: Answerer) -
                 break
     # What is too long or tells of the fence is no question: the model did something else.
     is_question = len(text) <= ALONE_CHARACTERS and mark not in text
-    return (text if is_question else widened(question, turns)), usage
+    return (text if is_question else None), usage

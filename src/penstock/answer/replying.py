@@ -6,12 +6,12 @@ from collections.abc import Callable
 from contextlib import aclosing
 
 from penstock.answer.answers import Answers
-from penstock.answer.condensing import condensed
+from penstock.answer.condensing import Condensed, condensed
 from penstock.answer.dialogue import Said, turns_of
 from penstock.answer.facts import citations_json, metadata_json, usage_json
 from penstock.answer.markdown import MarkdownSieve
 from penstock.answer.scoping import Filters
-from penstock.model.answers import Delta, Finished
+from penstock.model.answers import Confidence, Delta, Finished
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.conversations import Assignment, Written
 from penstock.model.errors import Broken
@@ -44,9 +44,9 @@ class Replier:
         turns = turns_of(before)
         alone = await condensed(asked.content, turns, self._answerer)
         filters = Filters(collections=talk.collections, documents=talk.documents)
-        tellings = self._answers(talk.workspace).ask(
-            filters, alone.question, said=Said(question=asked.content, turns=turns)
-        )
+        answers = self._answers(talk.workspace)
+        question = await _standing(answers, filters, alone)
+        tellings = answers.ask(filters, question, said=Said(question=asked.content, turns=turns))
         sieve, content = MarkdownSieve(), ""
         async with aclosing(tellings):
             async for telling in tellings:
@@ -65,3 +65,11 @@ class Replier:
                     case _:
                         pass
         raise Broken("the answer has no end")
+
+
+async def _standing(answers: Answers, filters: Filters, alone: Condensed) -> str:
+    """What is searched for: as it was asked where that finds something for certain."""
+    if alone.as_asked is None or alone.as_asked == alone.question:
+        return alone.question
+    found = await answers.search(filters, alone.as_asked)
+    return alone.as_asked if found.confidence is Confidence.STRONG else alone.question
