@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -55,7 +55,7 @@ class Form:
             isinstance(each, tuple) and not isinstance(each[1], bytes) for each in self._files
         )
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
         """The form from its beginning."""
         self._began = True
         if self._sent:
