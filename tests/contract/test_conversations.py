@@ -100,11 +100,11 @@ async def test_posting_under_the_same_key_again_changes_nothing(store: Store) ->
     """H1: a lost reply never makes two questions; another conversation may use the key for its own."""
     talk, other = await opened(store), await opened(store)
 
-    def post(tx: Transaction, there: Conversation = talk, text: str = "How much?") -> Posted:
-        return tx.conversations.post(LOCAL_WORKSPACE, there.id, text, owner=OWNER, key="once")
+    def post(tx: Transaction, there: Conversation = talk) -> Posted:
+        return tx.conversations.post(LOCAL_WORKSPACE, there.id, "How much?", owner=OWNER, key="once")
 
     first = await store.write(post)
-    again = await store.write(lambda tx: post(tx, text="Something else?"))
+    again = await store.write(post)
     elsewhere = await store.write(lambda tx: post(tx, other))
 
     assert again == first
@@ -540,3 +540,21 @@ async def test_all_conversations_of_a_workspace_go_a_few_at_a_time(store: Store)
 
 def _removed(where: WorkspaceId, tx: Transaction) -> int:
     return tx.conversations.remove_some(where, limit=2)
+
+
+async def test_a_key_belongs_to_one_question(store: Store) -> None:
+    """H1: another question under it is refused, and nothing is stored."""
+    talk = await opened(store)
+
+    def ask(tx: Transaction, text: str) -> Posted:
+        return tx.conversations.post(LOCAL_WORKSPACE, talk.id, text, owner=OWNER, key="k")
+
+    await store.write(lambda tx: ask(tx, "How much?"))
+    with pytest.raises(Refused) as caught:
+        await store.write(lambda tx: ask(tx, "Something else?"))
+
+    assert caught.value.code == "ERR_IDEMPOTENCY_MISMATCH"
+    found = await store.write(lambda tx: tx.conversations.find(LOCAL_WORKSPACE, talk.id))
+    assert found is not None
+    assert found.messages == 2
+    assert await store.write(lambda tx: tx.conversations.find(ELSEWHERE, talk.id)) is None

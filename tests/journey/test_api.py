@@ -362,3 +362,45 @@ def test_of_changes_to_what_was_seen_at_once_one_is_made(client: httpx.Client) -
     known = {"If-None-Match": client.get(shelf).headers["etag"]}
     assert client.get(shelf, headers=known).status_code == 304
     assert client.delete(at).status_code == 202
+
+
+def test_a_conversation_under_a_key_is_opened_once_and_answered_once(client: httpx.Client) -> None:
+    """So is an answer written anew; another question under the key of one is refused."""
+    body = {"workspace_id": LOCAL_WORKSPACE, "title": "Keyed"}
+    key = {"Idempotency-Key": "talk-1"}
+    talk = client.post("/conversations", json=body, headers=key)
+    assert talk.status_code == 201
+    assert client.post("/conversations", json=body, headers=key).json() == talk.json()
+    other = client.post("/conversations", json={**body, "title": "Else"}, headers=key)
+    problem(other, 409, "ERR_IDEMPOTENCY_MISMATCH")
+
+    at = f"/conversations/{talk.json()['id']}/messages"
+    answer = client.post(at, json={"content": QUESTION}, headers=key).json()["answer"]
+    other = client.post(at, json={"content": "Who counts the keys?"}, headers=key)
+    problem(other, 409, "ERR_IDEMPOTENCY_MISMATCH")
+    anew = {"Idempotency-Key": "anew"}
+    more = client.post(f"{at}/{answer['id']}/regenerate", headers=anew)
+    assert (more.status_code, more.json()["status"]) == (200, "done")
+    assert client.post(f"{at}/{answer['id']}/regenerate", headers=anew).json() == more.json()
+    assert len(client.get(at).json()["items"]) == 3
+    client.delete(f"/conversations/{talk.json()['id']}")
+
+
+def test_a_conversation_is_changed_as_a_whole_or_not_at_all(client: httpx.Client) -> None:
+    """What is wrong in one word leaves the others as they were; of changes to what was seen one is made."""
+    at = (
+        "/conversations/" + client.post("/conversations", json={"workspace_id": LOCAL_WORKSPACE}).json()["id"]
+    )
+    wrong = {"collections": ["papers"], "title": "x" * 999}
+    problem(client.patch(at, json=wrong), 422, "ERR_TITLE_INVALID")
+    problem(client.patch(at, json={"title": "Set", "collections": ["none"]}), 404, "ERR_COLLECTION_UNKNOWN")
+    seen = client.get(at)
+    assert (seen.json()["collections"], seen.json()["title"]) == ([], "")
+
+    tag = {"If-Match": seen.headers["etag"]}
+    done = client.patch(at, json={"collections": ["papers"], "title": "Set"}, headers=tag)
+    assert (done.status_code, done.json()["collections"], done.json()["title"]) == (200, ["papers"], "Set")
+    problem(client.patch(at, json={"title": "Late"}, headers=tag), 412, "ERR_PRECONDITION")
+    known = {"If-None-Match": done.headers["etag"]}
+    assert client.get(at, headers=known).status_code == 304
+    client.delete(at)

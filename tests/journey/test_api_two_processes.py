@@ -9,6 +9,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from penstock.engines.sqlite import open_sqlite
+from penstock.engines.system.clock import SystemClock
+from penstock.model.catalogue import WorkspaceId
+from penstock.model.conversations import Written
+from penstock.model.rules import Rules
 from tests.support.command_line import Program
 from tests.support.live import a_token, a_user
 from tests.support.served import Served, serving
@@ -131,3 +136,32 @@ def test_the_rate_is_that_of_both_together(someone: Someone) -> None:
     refused = next(reply for reply in replies if reply.status_code == 429)
     assert refused.json()["code"] == "ERR_RATE_LIMITED"
     assert int(refused.headers["retry-after"]) in (1, 2)
+
+
+async def test_an_answer_another_process_writes_is_told_to_be_on_its_way(
+    folder: Path, someone: Someone
+) -> None:
+    """Asked again under its key: 202 as long as it has not ended, though the client would wait; then 200."""
+    client, question = someone.clients[0], "What does a key cost?"
+    workspace = WorkspaceId(someone.at.rpartition("/")[2])
+    talk = client.post("/conversations", json={"workspace_id": workspace}).json()["id"]
+    store = await open_sqlite(Program(folder).data, rules=Rules(), clock=SystemClock())
+    try:
+        there = await store.write(
+            lambda tx: tx.conversations.post(workspace, talk, question, owner="elsewhere", key="slow")
+        )
+
+        def ask() -> httpx.Response:
+            key = {"Idempotency-Key": "slow"}
+            return client.post(f"/conversations/{talk}/messages", json={"content": question}, headers=key)
+
+        reply = ask()
+        assert (reply.status_code, reply.json()["answer"]["status"]) == (202, "pending")
+
+        await store.write(lambda tx: tx.conversations.take(there.answer.id, "elsewhere"))
+        written = Written(content="Forty crowns.")
+        await store.write(lambda tx: tx.conversations.finish(there.answer.id, "elsewhere", written))
+        reply = ask()
+        assert (reply.status_code, reply.json()["answer"]["content"]) == (200, "Forty crowns.")
+    finally:
+        await store.close()

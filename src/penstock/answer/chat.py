@@ -11,6 +11,7 @@ import asyncio
 import logging
 
 from penstock.answer.dialogue import uncited
+from penstock.answer.opening import opened
 from penstock.answer.questions import checked
 from penstock.answer.replying import Replier
 from penstock.answer.showing import Show, Showing, nobody
@@ -26,9 +27,8 @@ from penstock.model.conversations import (
     Posted,
     Standing,
     Written,
-    scope_json_of,
 )
-from penstock.model.errors import ErrorReport, Fault, Refused, Unavailable, report_of
+from penstock.model.errors import ErrorReport, Fault, Unavailable, report_of
 from penstock.ports.conversations import Transcript
 from penstock.ports.database import Database, Transaction
 
@@ -94,30 +94,9 @@ class Chat:
         documents: tuple[DocumentId, ...] = (),
     ) -> Conversation:
         """A new conversation; Refused where the workspace has not what it should look at."""
-
-        def work(tx: Transaction) -> Conversation:
-            _refuse_unknown(tx, workspace, collections, documents)
-            return tx.conversations.open(workspace, title=title, collections=collections, documents=documents)
-
-        return await self._database.write(work)
-
-    async def rescope(
-        self,
-        workspace: WorkspaceId,
-        conversation: ConversationId,
-        *,
-        collections: tuple[str, ...] = (),
-        documents: tuple[DocumentId, ...] = (),
-    ) -> Conversation:
-        """Let it look at something else, for instance after a document of its scope was deleted."""
-
-        def work(tx: Transaction) -> Conversation:
-            _refuse_unknown(tx, workspace, collections, documents)
-            return tx.conversations.rescope(
-                workspace, conversation, collections=collections, documents=documents
-            )
-
-        return await self._database.write(work)
+        return await self._database.write(
+            lambda tx: opened(tx, workspace, title=title, collections=collections, documents=documents)
+        )
 
     async def post(
         self,
@@ -136,10 +115,12 @@ class Chat:
 
     async def regenerate(self, workspace: WorkspaceId, answer: MessageId) -> Message:
         """Another answer to come to the same question, which `start` then writes."""
+        return await self._database.write(lambda tx: self.regenerate_in(tx, workspace, answer))
+
+    def regenerate_in(self, tx: Transaction, workspace: WorkspaceId, answer: MessageId) -> Message:
+        """The same together with the caller's own changes."""
         self._refuse_near_the_end()
-        return await self._database.write(
-            lambda tx: tx.conversations.regenerate(workspace, answer, owner=self._owner)
-        )
+        return tx.conversations.regenerate(workspace, answer, owner=self._owner)
 
     async def stop(self, workspace: WorkspaceId, answer: MessageId) -> bool:
         """Let an answer end now, whichever process writes it; False if it has ended."""
@@ -260,22 +241,6 @@ class Chat:
         await self._database.write(
             lambda tx: tx.conversations.fail(live.message, self._owner, error, partial)
         )
-
-
-def _refuse_unknown(
-    tx: Transaction,
-    workspace: WorkspaceId,
-    collections: tuple[str, ...],
-    documents: tuple[DocumentId, ...],
-) -> None:
-    scope_json_of(collections, documents)  # refuses too many before any is looked up
-    for name in collections:
-        if tx.shelves.find(workspace, name) is None:
-            raise Refused(f"there is no collection {name!r}", code="ERR_COLLECTION_UNKNOWN")
-    for document in documents:
-        found = tx.documents.get(document)
-        if found is None or found.hidden or found.workspace != workspace:
-            raise Refused(f"there is no document {document}", code="ERR_DOCUMENT_UNKNOWN")
 
 
 def _too_long(message: str) -> ErrorReport:

@@ -3,8 +3,8 @@
 What changes them is a verb of a transaction; looking, and keeping answers alive, is asked of `Transcript`.
 
 H1   A question is stored `done` and its answer `pending` in one step; posting under the same key again gives
-     what is there and changes nothing; keys are a conversation's own. A conversation without a title is
-     called by its first question.
+     what is there and changes nothing, and another question under it is Refused ERR_IDEMPOTENCY_MISMATCH;
+     keys are a conversation's own. A conversation without a title is called by its first question.
 H2   Messages of a conversation are numbered from 1 in the order they were stored.
 H3   A new message is one `message.created` event of the workspace's owner, a new status one
      `message.status_updated`, in the same transaction, whoever made the change; an ended answer's carries
@@ -54,6 +54,10 @@ class Conversations(Protocol):
         documents: tuple[DocumentId, ...] = (),
     ) -> Conversation:
         """A new conversation over these collections and documents, or over all there is (H10)."""
+        ...
+
+    def find(self, workspace: WorkspaceId, conversation: ConversationId) -> Conversation | None:
+        """One by id (H9)."""
         ...
 
     def rename(self, workspace: WorkspaceId, conversation: ConversationId, title: str) -> Conversation:

@@ -63,6 +63,12 @@ class SqliteConversations:
         self._db.execute(sql("conversation_add"), row)
         return self._known(workspace, conversation)
 
+    def find(self, workspace: WorkspaceId, conversation: ConversationId) -> Conversation | None:
+        """One by id (H9)."""
+        where = {"workspace": workspace, "conversation": conversation}
+        row = self._db.execute(sql("conversation_find"), where).fetchone()
+        return None if row is None else conversation_of(row)
+
     def rename(self, workspace: WorkspaceId, conversation: ConversationId, title: str) -> Conversation:
         """Another title."""
         where = {"workspace": workspace, "conversation": conversation, "title": title_of(title)}
@@ -108,6 +114,10 @@ class SqliteConversations:
         content = question_of(text)
         there = self._known(workspace, conversation)
         if key is not None and (known := self._posted(workspace, conversation, key_of(key))):
+            if known.question.content != content:
+                raise Refused(
+                    "this idempotency key was used for another question", code="ERR_IDEMPOTENCY_MISMATCH"
+                )
             return known
         self._refuse_beyond(there, 2)
         if not there.title and there.messages == 0:
@@ -168,11 +178,10 @@ class SqliteConversations:
         return bool(self._db.execute(sql("chat_fail"), where).rowcount)
 
     def _known(self, workspace: WorkspaceId, conversation: ConversationId) -> Conversation:
-        where = {"workspace": workspace, "conversation": conversation}
-        row = self._db.execute(sql("conversation_find"), where).fetchone()
-        if row is None:
+        found = self.find(workspace, conversation)
+        if found is None:
             raise Refused(f"there is no conversation {conversation}", code="ERR_CONVERSATION_UNKNOWN")
-        return conversation_of(row)
+        return found
 
     def _message(self, workspace: WorkspaceId, message: MessageId) -> Message:
         where = {"workspace": workspace, "message": message}

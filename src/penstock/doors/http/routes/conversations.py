@@ -6,9 +6,20 @@ import asyncio
 import base64
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Response, status
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
 
+from penstock.answer.opening import changed, known_conversation, opened
+from penstock.doors.http.etags import (
+    CHANGED,
+    KNOWN,
+    NOTHING_NEW,
+    UNCHANGED,
+    check_unchanged,
+    tagged,
+    with_tag,
+)
 from penstock.doors.http.house import ID_LENGTH_MAX, Asker, House, In, chosen
+from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.shapes import instant
 from penstock.doors.http.talk_shapes import (
     ConversationAsked,
@@ -25,6 +36,8 @@ from penstock.model.accounts import Workspace
 from penstock.model.catalogue import DocumentId
 from penstock.model.conversations import PAGE_MAX, Bookmark, Conversation, ConversationId, Message, MessageId
 from penstock.model.errors import Refused
+from penstock.model.requests import fingerprint_of
+from penstock.ports.database import Transaction
 
 router = APIRouter(prefix="/conversations", tags=["conversations"])
 WorkspaceGiven = Annotated[
@@ -38,7 +51,8 @@ Key = Annotated[
     Header(
         alias="Idempotency-Key",
         max_length=200,
-        description="Posting again under the same key gives what is there and changes nothing.",
+        description="Posting the same question again under the same key gives what is there and changes"
+        " nothing; another question is refused.",
     ),
 ]
 Prefer = Annotated[
@@ -75,40 +89,58 @@ async def conversations(
     )
 
 
-@router.post("", status_code=status.HTTP_201_CREATED)
-async def open_conversation(house: In, asker: Asker, asked: ConversationAsked) -> ConversationSaid:
+@router.post("", status_code=status.HTTP_201_CREATED, response_model=ConversationSaid)
+async def open_conversation(
+    house: In, asker: Asker, asked: ConversationAsked, repeatable: Repeatable
+) -> Response:
     """Begin one."""
     here = await chosen(house, asker, asked.workspace_id)
-    return _conversation(
-        await house.chat.open(
-            here.id,
-            title=asked.title,
-            collections=tuple(asked.collections),
-            documents=tuple(map(DocumentId, asked.documents)),
+
+    def work(tx: Transaction) -> ConversationSaid:
+        return _conversation(
+            opened(
+                tx,
+                here.id,
+                title=asked.title,
+                collections=tuple(asked.collections),
+                documents=tuple(map(DocumentId, asked.documents)),
+            )
         )
-    )
+
+    mark = fingerprint_of("open conversation", here.id, asked.model_dump_json())
+    return await repeatable.answered(mark, status.HTTP_201_CREATED, work)
 
 
-@router.get("/{conversation_id}")
-async def conversation(house: In, here: Talked, conversation_id: ConversationName) -> ConversationSaid:
+@router.get("/{conversation_id}", response_model=ConversationSaid, responses=NOTHING_NEW, openapi_extra=KNOWN)
+async def conversation(
+    request: Request, house: In, here: Talked, conversation_id: ConversationName
+) -> Response:
     """One of them."""
-    return _conversation(await _known(house, here, conversation_id))
+    return tagged(request, _conversation(await _known(house, here, conversation_id)))
 
 
-@router.patch("/{conversation_id}")
+@router.patch(
+    "/{conversation_id}", response_model=ConversationSaid, responses=CHANGED, openapi_extra=UNCHANGED
+)
 async def change_conversation(
-    house: In, here: Talked, conversation_id: ConversationName, asked: ConversationChanged
-) -> ConversationSaid:
-    """Give it another title, or let its next questions look at something else."""
-    found = await _known(house, here, conversation_id)
-    if asked.collections is not None or asked.documents is not None:
-        collections = found.collections if asked.collections is None else tuple(asked.collections)
-        documents = found.documents if asked.documents is None else tuple(map(DocumentId, asked.documents))
-        found = await house.chat.rescope(here.id, found.id, collections=collections, documents=documents)
-    if (title := asked.title) is not None:
-        known = found.id
-        found = await house.store.write(lambda tx: tx.conversations.rename(here.id, known, title))
-    return _conversation(found)
+    request: Request, house: In, here: Talked, conversation_id: ConversationName, asked: ConversationChanged
+) -> Response:
+    """Give it another title, or let its next questions look at something else; all of it or nothing."""
+
+    def work(tx: Transaction) -> ConversationSaid:
+        now = known_conversation(tx, here.id, ConversationId(conversation_id))
+        check_unchanged(request, _conversation(now))
+        return _conversation(
+            changed(
+                tx,
+                now,
+                title=asked.title,
+                collections=None if asked.collections is None else tuple(asked.collections),
+                documents=None if asked.documents is None else tuple(map(DocumentId, asked.documents)),
+            )
+        )
+
+    return with_tag(await house.store.write(work))
 
 
 @router.delete("/{conversation_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -148,7 +180,10 @@ async def post_message(
     key: Key = None,
     prefer: Prefer = None,
 ) -> PostedSaid:
-    """Ask: the answer in full, or 202 with an answer still to come where that is preferred."""
+    """Ask: the answer in full, or 202 with an answer still to come where that is preferred.
+
+    Asked again under its key at a process that does not write the answer, it is 202 until that has ended.
+    """
     posted = await house.chat.post(here.id, ConversationId(conversation_id), asked.content, key=key)
     answer = await _written(house, here, posted.answer, response, wait=not _is_async(prefer))
     return PostedSaid(question=_message(posted.question), answer=_message(answer))
@@ -181,25 +216,39 @@ async def regenerate(
     conversation_id: ConversationName,
     message_id: MessageName,
     response: Response,
+    repeatable: Repeatable,
     prefer: Prefer = None,
 ) -> MessageSaid:
     """Have the question of an answer answered again; the earlier answers stay."""
     found = await _known_message(house, here, conversation_id, message_id)
-    again = await house.chat.regenerate(here.id, found.id)
+    told = await repeatable.once(
+        fingerprint_of("regenerate", here.id, found.id),
+        status.HTTP_202_ACCEPTED,
+        lambda tx: _message(house.chat.regenerate_in(tx, here.id, found.id)),
+    )
+    added = MessageSaid.model_validate_json(told.body).id
+    again = await _known_message(house, here, conversation_id, added)
     return _message(await _written(house, here, again, response, wait=not _is_async(prefer)))
 
 
 async def _written(
     house: House, here: Workspace, answer: Message, response: Response, *, wait: bool
 ) -> Message:
-    """The answer, once it has ended where that is waited for; it goes on if the caller leaves."""
+    """The answer, once it has ended where that is waited for; it goes on if the caller leaves.
+
+    One that another process writes is not waited for: as long as it has not ended, that is told.
+    """
+    if answer.status.is_final:
+        return answer
     task = house.chat.start(answer.id, house.show(here), whose=here.owner)
     if not wait:
         response.status_code = status.HTTP_202_ACCEPTED
         return answer
     await asyncio.wait({task})  # it is cancelled where the process ends, and the answer says so
-    ended = await house.store.transcript.message(here.id, answer.id)
-    return answer if ended is None else ended
+    ended = await house.store.transcript.message(here.id, answer.id) or answer
+    if not ended.status.is_final:
+        response.status_code = status.HTTP_202_ACCEPTED
+    return ended
 
 
 async def _known(house: House, here: Workspace, name: str) -> Conversation:
