@@ -8,6 +8,7 @@ import pytest
 
 from penstock.engines.jwt import FileSource, JwtTokens, KeyRing, Pace, UrlSource
 from penstock.engines.jwt.keys import SET_BYTES_MAX
+from penstock.engines.jwt.ring import AHEAD_MAX
 from penstock.model.errors import Fault, Refused, Unavailable
 from tests.support.certificates import serving, trusting
 from tests.support.clock import START, FakeClock
@@ -104,6 +105,39 @@ async def test_made_up_names_ask_once_in_an_interval(
     assert len(web.asked) == 2
 
 
+async def test_a_new_key_is_not_taken_for_a_made_up_one(
+    tokens: JwtTokens, web: WebServer, clock: FakeClock
+) -> None:
+    """T4: after a few names nobody has, another waits for the next reading, and is told when that is."""
+    assert (await tokens.read(signed(1, "one"))).user == USER
+    for number in range(AHEAD_MAX):
+        assert await code_of(tokens, signed(7, f"made-up-{number}")) == "ERR_TOKEN_INVALID"
+        assert await code_of(tokens, signed(7, f"made-up-{number}")) == "ERR_TOKEN_INVALID"
+    web.answers[KEYS] = reply(key_set(curve_jwk(2, key_id="two")))
+    clock.advance(10)
+    with pytest.raises(Unavailable) as unavailable:
+        await tokens.read(signed(2, "two"))
+    assert (unavailable.value.code, unavailable.value.retry_after) == ("ERR_KEYS_UNAVAILABLE", 20)
+    assert len(web.asked) == 1 + AHEAD_MAX
+
+    clock.advance(20)
+    assert (await tokens.read(signed(2, "two"))).user == USER
+    assert await code_of(tokens, signed(1, "one")) == "ERR_TOKEN_INVALID"
+
+
+async def test_an_emptied_set_takes_every_key_back(
+    tokens: JwtTokens, ring: KeyRing, web: WebServer, clock: FakeClock
+) -> None:
+    """It is an answer, not an outage: tokens are refused as soon as it was read."""
+    assert (await tokens.read(signed(1, "one"))).user == USER
+    web.answers[KEYS] = reply(b'{"keys": []}')
+    clock.advance(601)
+    await tokens.read(signed(1, "one"))
+    await settled(ring)
+
+    assert await code_of(tokens, signed(1, "one")) == "ERR_TOKEN_INVALID"
+
+
 async def test_a_key_under_anothers_name_does_not_count(tokens: JwtTokens) -> None:
     """The name finds the key, and the key decides."""
     assert await code_of(tokens, signed(2, "one")) == "ERR_TOKEN_INVALID"
@@ -182,13 +216,12 @@ async def test_a_caller_who_goes_takes_the_reading_from_nobody(tokens: JwtTokens
         reply(key_set(curve_jwk(1, key_id="one")), status="404 Not Found"),
         reply(key_set(curve_jwk(1, key_id="one")), status="204 No Content"),
         reply(b"<html>sign in</html>"),
-        reply(b'{"keys": []}'),
         reply(key_set(curve_jwk(1, key_id="one", note="x" * SET_BYTES_MAX))),
         reply(b"{", content_length="100000"),
         b"not http at all\r\n\r\n",
         b"",
     ],
-    ids=range(10),
+    ids=range(9),
 )
 async def test_an_answer_that_is_no_set_leaves_the_old_keys(
     answer: bytes, tokens: JwtTokens, web: WebServer, clock: FakeClock

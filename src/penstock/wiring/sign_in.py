@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from penstock.model.diagnosis import Finding, Verdict
-from penstock.model.errors import Fault
+from penstock.model.errors import Broken, Fault
 from penstock.model.principals import Expected
 from penstock.model.visits import Threshold
 from penstock.ports.clock import Clock
@@ -55,6 +55,8 @@ async def sign_in_findings(settings: Settings, clock: Clock) -> list[Finding]:
         return [Finding(check="sign_in", verdict=Verdict.OK, sentence=told)]
     try:
         count = await _ring(settings, clock).load()
+        if not count:
+            raise Broken("no key there can be used, so no token is accepted", code="ERR_KEYS_UNAVAILABLE")
     except Fault as fault:
         advice = "Check auth.jwks_url or auth.jwks_file, and that it publishes ES256 or RS256 keys."
         return [Finding(check="sign_in", verdict=Verdict.WRONG, sentence=f"{fault.message}.", advice=advice)]

@@ -77,7 +77,7 @@ class _Unfit(Exception):
 
 
 def key_set_of(data: bytes) -> KeySet:
-    """Read a published set; Broken if it is none, or holds nothing for us."""
+    """Read a published set; Broken if it is none. One that holds nothing for us says that no key counts."""
     try:
         entries = object_of(data, bytes_max=SET_BYTES_MAX).get("keys")
     except Refused as refused:
@@ -97,8 +97,6 @@ def key_set_of(data: bytes) -> KeySet:
             keys[name] = _key(entry)
         except _Unfit as unfit:
             left_out.append(f"key {number}: {unfit}")
-    if not keys:
-        raise _no_set("; ".join(left_out) or "it is empty")
     return KeySet(keys=keys, left_out=tuple(left_out))
 
 
