@@ -64,7 +64,10 @@ WORDS: dict[str, object] = {
 }
 """What stands in the slots that name nothing and must be filled, or may well be."""
 LEFT_OUT = {
-    *(f"query.{name}" for name in ("status", "name", "sort", "order", "after", "before", "limit", "since")),
+    *(
+        f"query.{name}"
+        for name in ("status", "name", "metadata", "sort", "order", "after", "before", "limit", "since")
+    ),
     *("query.ticket", "query.token", "header.Last-Event-ID", "header.prefer", "header.If-Match"),
     "header.If-None-Match",
     *("body.top_k", "body.threshold", "body.filters.path", "body.filters.metadata", "body.metadata"),
