@@ -16,6 +16,7 @@ from penstock.model.conversations import Written
 from penstock.model.rules import Rules
 from tests.support.command_line import Program
 from tests.support.live import a_token, a_user
+from tests.support.raw_socket import raw_tab
 from tests.support.served import Served, serving
 from tests.support.tenants import SIGNED_IN
 
@@ -138,6 +139,19 @@ def test_the_rate_is_that_of_both_together(someone: Someone) -> None:
     assert int(refused.headers["retry-after"]) in (1, 2)
 
 
+def test_who_asked_too_often_keeps_his_connection(both: tuple[Served, Served]) -> None:
+    """A newer token on a good connection is taken though no further request is."""
+    user = a_user()
+    token = a_token(user)
+    with raw_tab(both[0].port, token) as tab, both[0].client(token) as client:
+        assert tab.hear()["type"] == "ready"
+        while client.get("/me").status_code == 200:
+            pass
+        for _ in range(2):
+            tab.say({"type": "auth", "token": a_token(user)})
+            assert tab.hear()["type"] == "auth"
+
+
 async def test_an_answer_another_process_writes_is_told_to_be_on_its_way(
     folder: Path, someone: Someone
 ) -> None:
@@ -165,3 +179,23 @@ async def test_an_answer_another_process_writes_is_told_to_be_on_its_way(
         assert (reply.status_code, reply.json()["answer"]["content"]) == (200, "Forty crowns.")
     finally:
         await store.close()
+
+
+def test_a_repeat_is_answered_though_the_first_filled_the_quota(someone: Someone) -> None:
+    """By the other process too, and though the collection is gone; a new request is refused as before."""
+
+    def upload(client: httpx.Client, key: str) -> httpx.Response:
+        files = [("files", (f"{n}.txt", f"Number {n}.".encode())) for n in range(QUOTA_DOCUMENTS)]
+        headers = {"Idempotency-Key": key}
+        return client.post(
+            f"{someone.at}/documents", data={"collection": "papers"}, files=files, headers=headers
+        )
+
+    one, other = someone.clients
+    first = upload(one, "fills")
+    assert first.status_code == 202
+    assert upload(other, "else").json()["code"] == "ERR_QUOTA_DOCUMENTS"
+    assert (upload(other, "fills").status_code, upload(other, "fills").json()) == (202, first.json())
+    assert one.delete(f"{someone.at}/collections/papers").status_code == 202
+    assert (upload(other, "fills").status_code, upload(other, "fills").json()) == (202, first.json())
+    assert one.get(f"{someone.at}/documents").json()["total"] == 0

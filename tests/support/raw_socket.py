@@ -56,6 +56,12 @@ class RawTab:
             self.pings += 1
             self._raw.sendall(bytes([0x80 | PONG, 0x80 | len(data)]) + bytes(4) + data)
 
+    def say(self, message: Message) -> None:
+        """Send a short message."""
+        data = json.dumps(message).encode()
+        size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack(">H", len(data))
+        self._raw.sendall(bytes([0x80 | TEXT]) + size + bytes(4) + data)
+
     def ending(self) -> tuple[int, str]:
         """How the other end closes, which must be the next it does."""
         first, size = self._take(2)

@@ -46,6 +46,10 @@ class Counting:
         self._spend(principal.user)
         return principal
 
+    async def renew(self, visit: Visit, token: str) -> Principal:
+        """Who it is that is in already; that counts nothing, for he would lose a good connection by it."""
+        return await self._doorkeeper.admit(visit, token=token)
+
 
 def visit_of(connection: HTTPConnection) -> Visit:
     """What the connection says of itself; a header given twice says nothing we could trust."""

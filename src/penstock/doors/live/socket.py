@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable
 
 import msgspec
 from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem_of
-from penstock.doors.live.arrivals import Doorkeeper, only, since_of, token_of, visit_of
+from penstock.doors.live.arrivals import Counting, only, since_of, token_of, visit_of
 from penstock.doors.live.frames import Frame, word_frame
 from penstock.doors.live.hub import RESTART, Hub
 from penstock.doors.live.listener import Ended, Ending, Listener
@@ -27,6 +28,8 @@ from penstock.model.visits import Visit
 MESSAGE_BYTES_MAX = 16 * 1024
 FIRST_MESSAGE_SECONDS = 5.0
 SIGN_IN_SECONDS = 10.0
+RENEWAL_SECONDS = 0.2
+"""Between two newer tokens of one connection; they are not counted, and cost us time."""
 CLOSE_SECONDS = 5.0
 STRANGERS_MAX = 200
 """Connections that may be open before they have said who they are."""
@@ -49,7 +52,7 @@ class Gone(Exception):
 class Socket:
     """An ASGI application for one path; many connections."""
 
-    def __init__(self, hub: Hub, doorkeeper: Doorkeeper) -> None:
+    def __init__(self, hub: Hub, doorkeeper: Counting) -> None:
         self._hub = hub
         self._doorkeeper = doorkeeper
         self._strangers = 0
@@ -97,7 +100,7 @@ class _Caller:
         self,
         connection: HTTPConnection,
         visit: Visit,
-        doorkeeper: Doorkeeper,
+        doorkeeper: Counting,
         receive: Receive,
         send: Send,
     ) -> None:
@@ -136,7 +139,7 @@ class _Caller:
                     said = await self._hear()
             except TimeoutError:
                 raise refused from None
-            return await self._admit(said.token, None)
+            return await self._admit(said.token)
         finally:
             self._token = self._ticket = None
 
@@ -170,11 +173,12 @@ class _Caller:
         """Whatever comes is a newer token of the same user."""
         while True:
             said = await self._hear()
-            principal = await self._admit(said.token, None)
+            principal = await self._in_time(self._doorkeeper.renew(self._visit, said.token))
             if principal.user != listener.user:
                 raise invalid_token("the new token is another user's")
             listener.expires_at = principal.expires_at
             await self._send(_text_of(word_frame("auth", expires_at=principal.expires_at)))
+            await asyncio.sleep(RENEWAL_SECONDS)
 
     async def _hear(self) -> Said:
         message = await self._receive()
@@ -191,10 +195,14 @@ class _Caller:
             raise invalid_token("the token is too long")
         return said
 
-    async def _admit(self, token: str | None, ticket: str | None) -> Principal:
+    async def _admit(self, token: str | None, ticket: str | None = None) -> Principal:
+        return await self._in_time(self._doorkeeper.admit(self._visit, token=token, ticket=ticket))
+
+    @staticmethod
+    async def _in_time(judged: Awaitable[Principal]) -> Principal:
         try:
             async with asyncio.timeout(SIGN_IN_SECONDS):
-                return await self._doorkeeper.admit(self._visit, token=token, ticket=ticket)
+                return await judged
         except TimeoutError:
             raise Unavailable("signing in took too long", code="ERR_KEYS_UNAVAILABLE") from None
 
