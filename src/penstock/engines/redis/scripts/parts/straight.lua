@@ -9,17 +9,17 @@ local function claim_straight()
   local now, stamp, worker, limit, request = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[10] .. '\31'
   if limit < 1 or limit > STRAIGHT_MAX or ARGV[8] ~= '0' then return nil end
   local answered = root .. 'claimed:' .. worker
-  if call('EXISTS', KEYS[12], KEYS[13], KEYS[15], root .. 'strangers:' .. worker) > 0 then return nil end
   if call('GETRANGE', answered, 0, #request - 1) == request then return nil end
   local found = call('ZRANGE', KEYS[9], 0, 1)
   if #found ~= 1 then return nil end
   local lane = found[1]
   local tenant, list = string.match(lane, '^%d%d(.-)\31(.*)$')
-  local others = {}
+  -- Deletions, pauses, suspects, what this worker could not adopt, messages in other lists.
+  local others = {KEYS[12], KEYS[13], KEYS[15], root .. 'strangers:' .. worker}
   for place = 21, #KEYS do
     if KEYS[place] ~= list then others[#others + 1] = KEYS[place] end
   end
-  if #others > 0 and call('EXISTS', unpack(others)) > 0 then return nil end
+  if call('EXISTS', unpack(others)) > 0 then return nil end
 
   -- One more than asked for: how old the next one is must be known as well.
   local TICKET = '^{"job_id":"([%w%._:%-]+)","seq":%d+,"created_us":%d+,'
@@ -50,7 +50,8 @@ local function claim_straight()
   end
   if bytes > ANSWER_BYTES_MAX then return nil end
 
-  call('DEL', root .. 'urgent')
+  -- First what needs no memory, for the reason that urgent tells.
+  call('LTRIM', list, 0, -many - 1)
   local ends = cmsgpack.unpack(ARGV[9])
   local seen = call('HMGET', KEYS[1], 'claims', 'token', 'ready')
   local token = math.max(tonumber(seen[2] or 0), math.floor(tonumber(now) * 1000000 + 0.5) - 1)
@@ -75,7 +76,6 @@ local function claim_straight()
   call('ZADD', KEYS[5], unpack(scores))
   call('HDEL', KEYS[7], unpack(waiting))
   call('LPUSH', ARGV[11], unpack(taken))
-  call('LTRIM', list, 0, -many - 1)
   if next_at then
     call('ZADD', KEYS[10], next_at, lane)
   else

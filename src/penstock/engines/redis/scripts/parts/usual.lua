@@ -51,7 +51,8 @@ local function settle_usual(asked)
   local ids, rows, subjects, durations = unpack(kept)
   local many = #ids
   if many == 0 then return answers end
-  call('DEL', root .. 'urgent')
+  -- First what needs no memory, for the reason that urgent tells.
+  call('ZREM', KEYS[5], unpack(ids))
   local words, done = {}, {}
   for at, id in ipairs(ids) do
     local key = root .. 'job:' .. id
@@ -62,7 +63,6 @@ local function settle_usual(asked)
     call('SET', key .. ':ttl', stamp, 'EX', expiry)
   end
   call('MSET', unpack(words))
-  call('ZREM', KEYS[5], unpack(ids))
   call('ZADD', KEYS[3], unpack(done))
   call('HDEL', root .. 'subjects:' .. tenant, unpack(subjects))
   local elements = let_go_together(call, list, ids) or let_go_each(call, list, root, ids, rows)
