@@ -95,6 +95,9 @@ def test_the_same_bytes_again_are_the_same_document(client: httpx.Client) -> Non
         DOCUMENTS, data={"collection": "papers"}, files={"files": ("d.txt", b"Else.")}, headers=key
     )
     problem(other, 409, "ERR_IDEMPOTENCY_MISMATCH")
+    named = {"files": ("e.txt", b"The attic is closed.")}
+    other = client.post(DOCUMENTS, data={"collection": "papers"}, files=named, headers=key)
+    problem(other, 409, "ERR_IDEMPOTENCY_MISMATCH")
 
 
 def test_a_text_is_taken_in(client: httpx.Client) -> None:
@@ -197,6 +200,19 @@ def test_a_document_is_moved_and_deleted(client: httpx.Client) -> None:
     problem(client.get(f"{DOCUMENTS}/{bulk['document_id']}"), 404, "ERR_DOCUMENT_UNKNOWN")
 
 
+COLLECTION = 'name="collection"\r\n\r\npapers'
+
+
+def file(name: str) -> str:
+    return f'name="files"; {name}\r\n\r\nWords.'
+
+
+def form(*parts: str) -> bytes:
+    """Parts behind the name of their collection."""
+    heads = [f"--b\r\nContent-Disposition: form-data; {part}\r\n" for part in (COLLECTION, *parts)]
+    return "".join([*heads, "--b--\r\n"]).encode()
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "status", "code"),
     [
@@ -211,6 +227,15 @@ def test_a_document_is_moved_and_deleted(client: httpx.Client) -> None:
         ),
         (b"--b\r\nX: " + b"y" * 20_000 + b"\r\n\r\nx\r\n--b--\r\n", None, 422, "ERR_REQUEST_INVALID"),
         (b"--b--\r\n", None, 422, "ERR_REQUEST_INVALID"),
+        *(
+            (form(file(f"filename*={name}")), None, 422, "ERR_REQUEST_INVALID")
+            for name in ("idna''x", "undefined''x", "hex''6162", "utf-7''+AGE-", "x\0y''a", "utf-8''%ff")
+        ),
+        (form(file(f"filename*{'1' * 5_000}=x")), None, 422, "ERR_REQUEST_INVALID"),
+        (form(COLLECTION, file('filename="a.txt"')), None, 422, "ERR_REQUEST_INVALID"),
+        (b"x", f"multipart/form-data; boundary={'b' * 71}", 422, "ERR_REQUEST_INVALID"),
+        (b"x", f"multipart/form-data; boundary={'b' * 5_000}", 422, "ERR_REQUEST_INVALID"),
+        (b"x", "multipart/form-data; boundary*=idna''b", 422, "ERR_REQUEST_INVALID"),
     ],
 )
 def test_a_form_that_is_none_is_refused(
@@ -413,3 +438,13 @@ def test_a_change_sent_again_under_its_key_is_answered_as_before(client: httpx.C
     problem(other, 409, "ERR_IDEMPOTENCY_MISMATCH")
     twice("gone", "/delete", {"ids": [moved["document_id"]]})
     assert client.get(DOCUMENTS, params={"name": "lock.pdf"}).json()["total"] == 0
+
+
+def test_a_name_may_say_what_it_is_written_in(client: httpx.Client) -> None:
+    """In UTF-8 or in Latin letters."""
+    for written, name in (("UTF-8''na%C3%AFve.txt", "naïve.txt"), ("iso-8859-1'fr'caf%E9.txt", "café.txt")):
+        body = form(file(f"filename*={written}"))
+        headers = {"Content-Type": 'multipart/form-data; boundary="b"'}
+        reply = client.post(DOCUMENTS, content=body, headers=headers)
+        assert (reply.status_code, reply.json()["items"][0]["name"]) == (202, name)
+        client.delete(f"{DOCUMENTS}/{reply.json()['items'][0]['document_id']}")

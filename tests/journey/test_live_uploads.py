@@ -44,7 +44,8 @@ class Sending:
     def __init__(self, raw: socket.socket, person: Person, name: str, pieces: int, key: str = "") -> None:
         head = (
             f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="collection"\r\n\r\npapers\r\n'
-            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\n'
+            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n'
+            f"Content-Length: {pieces * len(PIECE)}\r\n\r\n"
         ).encode()
         self._end = f"\r\n--{BOUNDARY}--\r\n".encode()
         length = len(head) + pieces * len(PIECE) + len(self._end)
@@ -173,3 +174,18 @@ def test_an_upload_whose_process_is_killed_ends_all_the_same(person: Person, ser
         failed = again.until(is_upload("status_updated", upload_id=created["id"]))["payload"]
     assert (failed["status"], failed["error_code"]) == ("failed", "ERR_UPLOAD_BROKEN_OFF")
     assert time.monotonic() - killed < PATIENCE
+
+
+def test_a_size_nobody_told_is_not_guessed(person: Person) -> None:
+    """Of two files in one form neither is said to be as long as both."""
+    heads = (
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="{n}.txt"\r\n\r\n'
+        for n in range(2)
+    )
+    first, second = (head.encode() + PIECE + str(n).encode() + b"\r\n" for n, head in enumerate(heads))
+    where = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="collection"\r\n\r\npapers\r\n'
+    end = f"--{BOUNDARY}--\r\n"
+    with person.tab() as tab:
+        person.ask("POST", f"{person.at}/documents", form=where.encode() + first + second + end.encode())
+        created = [begun(tab), begun(tab)]
+    assert [(each["name"], each["total"]) for each in created] == [("0.txt", None), ("1.txt", None)]

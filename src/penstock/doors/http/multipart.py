@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from email.message import Message
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser
 from starlette.requests import Request
 
@@ -16,8 +16,10 @@ from penstock.model.errors import Refused
 HEAD_BYTES_MAX = 16 * 1024
 FIELD_BYTES_MAX = 256 * 1024
 PARTS_MAX = 200
-END_MARKS = 8
-"""Characters around the boundary at a form's end: a new line, two dashes, two more, another new line."""
+DIGITS_MAX = 19
+BOUNDARY_CHARACTERS_MAX = 70
+CHARSETS = frozenset({"utf-8", "iso-8859-1", "us-ascii"})
+"""What a name may say it is written in (RFC 5987); Python knows codecs nobody should be able to ask for."""
 
 
 @dataclass(slots=True)
@@ -28,21 +30,18 @@ class _Head:
     name: bytes = b""
     value: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
-    left: int | None = None
 
 
 class Part:
     """One part of a form; its pieces must be read before the next part is asked for."""
 
     def __init__(self, head: _Head, pieces: AsyncGenerator[bytes, None]) -> None:
-        told = Message()
-        told["content-disposition"] = head.headers.get("content-disposition", "")
-        self.name = _text(told.get_param("name", header="content-disposition"))
-        self.filename = told.get_filename()
+        told = head.headers.get("content-disposition", "")
+        self.name = _parameter(told, "name") or ""
+        self.filename = _parameter(told, "filename")
         self.pieces = pieces
-        self.left = head.left
-        """What its form had still to bring, but for the form's end, where it says how long it is: that is the
-        size of the last part, and more than that of any other."""
+        self.size = _number(head.headers.get("content-length", ""))
+        """How long it says it is; most do not say, and a form does not tell where its next part begins."""
 
     async def text(self) -> str:
         """A short field's value."""
@@ -84,32 +83,31 @@ async def _pieces(events: AsyncGenerator[_Head | bytes | None, None]) -> AsyncGe
 
 async def _events(request: Request) -> AsyncGenerator[_Head | bytes | None, None]:
     """Heads of parts, their bytes, and None where a part ends."""
-    told = Message()
-    told["content-type"] = request.headers.get("content-type", "")
-    boundary = told.get_param("boundary")
-    if told.get_content_type() != "multipart/form-data" or not isinstance(boundary, str):
+    told = request.headers.get("content-type", "")
+    boundary = _parameter(told, "boundary")
+    if told.partition(";")[0].strip().lower() != "multipart/form-data" or boundary is None:
         raise Refused("send files as multipart/form-data", code="ERR_MEDIA_TYPE")
-    reading = _Reading(boundary, _length(request))
+    if not (boundary.isascii() and 1 <= len(boundary) <= BOUNDARY_CHARACTERS_MAX):
+        raise _misshapen(f"a form's boundary has 1 to {BOUNDARY_CHARACTERS_MAX} ASCII characters")
+    reading = _Reading(boundary)
     try:
         async for chunk in request.stream():
             for event in reading.take(chunk):
                 yield event
         reading.end()
-    except MultipartParseError:
+    except FormParserError:
         raise _misshapen("the form cannot be read") from None
 
 
 class _Reading:
     """A form on its way through the parser."""
 
-    def __init__(self, boundary: str, length: int | None) -> None:
-        """`length` is that of the whole form, where it says so."""
-        self._left = None if length is None else max(length - len(boundary) - END_MARKS, 0)
+    def __init__(self, boundary: str) -> None:
         self._happened: list[_Head | bytes | None] = []
         self._head = _Head()
         self._ended = False
         self._parser = MultipartParser(
-            boundary.encode("latin-1", errors="replace"),
+            boundary.encode("ascii"),
             {
                 "on_part_begin": self._begin,
                 "on_header_field": self._header_field,
@@ -126,8 +124,6 @@ class _Reading:
         """What the next bytes of the form bring."""
         self._happened = []
         self._parser.write(chunk)
-        if self._left is not None:
-            self._left -= len(chunk)
         return self._happened
 
     def end(self) -> None:
@@ -157,26 +153,34 @@ class _Reading:
         head.name = head.value = b""
 
     def _headers_finished(self) -> None:
-        self._head.left = self._left
         self._happened.append(self._head)
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
-        if self._left is not None and self._happened and self._happened[-1] is self._head:
-            self._head.left = max(self._left - start, 0)  # now it is known where the part begins
         self._happened.append(data[start:end])
 
     def _finish(self) -> None:
         self._ended = True
 
 
-def _length(request: Request) -> int | None:
-    told = request.headers.get("content-length", "")
-    return int(told) if told.isascii() and told.isdigit() else None
+def _parameter(header: str, name: str) -> str | None:
+    """A parameter of a header, as it is or with a charset before it (RFC 5987); Refused if it is neither."""
+    told = Message()
+    told["content-disposition"] = header
+    try:
+        value = told.get_param(name, header="content-disposition")
+        if not isinstance(value, tuple):
+            return value
+        charset, _, text = value
+        if charset is None or charset.lower() not in CHARSETS:
+            raise ValueError(charset)
+        return text.encode("latin-1").decode(charset)
+    except ValueError:
+        raise _misshapen(f"the {name} in a header cannot be read: write it in UTF-8") from None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < DIGITS_MAX else None
 
 
 def _misshapen(why: str) -> Refused:
     return Refused(why, code="ERR_REQUEST_INVALID")
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

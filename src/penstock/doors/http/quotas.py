@@ -18,11 +18,11 @@ AGAIN_SECONDS = 60.0
 """When to come again: somebody may have deleted something by then."""
 
 
-async def check_room(house: House, here: Workspace, *, size: int = 1) -> None:
+async def check_room(house: House, here: Workspace) -> None:
     """Exhausted where not even one document more fits."""
     if _is_limited(house.settings.http):
         held = await house.store.catalogue.holding(here.id)
-        _check(house.settings.http, Holding(documents=held.documents + 1, size=held.size + size))
+        _check(house.settings.http, Holding(documents=held.documents + 1, size=held.size + 1))
 
 
 def check_held(tx: Transaction, http: Http, here: Workspace) -> None:

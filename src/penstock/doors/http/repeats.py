@@ -42,17 +42,22 @@ class Repeat:
         user, key = self._user, self._key
         return key is not None and await self._house.store.write(lambda tx: tx.requests.knows(user, key))
 
-    async def earlier(self, fingerprint: str) -> Response | None:
-        """The answer this request got before, if it did."""
-        found = await self.found(fingerprint)
-        return None if found is None else _response(found)
-
-    async def found(self, fingerprint: str) -> Answered | None:
-        """The same, as it is kept."""
+    async def earlier(
+        self, fingerprint: str, otherwise: Callable[[Transaction], None] = lambda _: None
+    ) -> Response | None:
+        """The answer this request got before, if it did; `otherwise` is done with it."""
         user, key = self._user, self._key
         if key is None:
             return None
-        return await self._house.store.write(lambda tx: tx.requests.earlier(user, key, fingerprint))
+
+        def look(tx: Transaction) -> Answered | None:
+            found = tx.requests.earlier(user, key, fingerprint)
+            if found is not None:
+                otherwise(tx)
+            return found
+
+        told = await self._house.store.write(look)
+        return None if told is None else _response(told)
 
     async def answered(
         self,

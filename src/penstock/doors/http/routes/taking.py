@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response, status
 
 from penstock.doors.http.document_shapes import AcceptedPage, AcceptedSaid, TextAsked
 from penstock.doors.http.house import Here, House, In
-from penstock.doors.http.multipart import Part, parts_of
+from penstock.doors.http.multipart import parts_of
 from penstock.doors.http.quotas import check_held, check_room
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.workspaces import known
@@ -61,27 +61,35 @@ FORM = {
 )
 async def upload(request: Request, house: In, here: Here, repeatable: Repeatable) -> Response:
     """Take files in; each is kept before it is answered, and ingested soon after."""
-    await check_room(house, here)  # before a byte is read
+    is_known = await repeatable.is_known()
+    if not is_known:  # what was answered before may be what filled the room
+        await check_room(house, here)  # before a byte is read
     async with Arrivals(house.store, house.blobs, here.id, house.counting, _why) as arrivals:
         collection: str | None = None
-        metadata: dict[str, object] = {}
+        metadata: dict[str, object] | None = None
         sent: list[Uploaded] = []
         async for part in parts_of(request):
             match part.name:
-                case "collection" if part.filename is None:
+                case "collection" if part.filename is None and collection is None:
                     collection = await part.text()
-                case "metadata" if part.filename is None:
+                case "metadata" if part.filename is None and metadata is None:
                     metadata = _object(await part.text())
                 case "files" | "file" if part.filename is not None:
-                    sent.append(await _kept(house, here, collection, part, arrivals))
+                    limit = await _limit(house, here, None if is_known else collection)
+                    name = part.filename
+                    sent.append(await arrivals.keep(part.pieces, name=name, limit=limit, total=part.size))
                 case other:
-                    raise Refused(f"the form has no field {other!r}", code="ERR_REQUEST_INVALID")
+                    raise Refused(
+                        f"the form has no field {other!r}, or not twice", code="ERR_REQUEST_INVALID"
+                    )
         if collection is None or not sent:
             raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
+        metadata = metadata or {}
+        mark = _mark(here, collection, metadata, sent)
+        if (told := await repeatable.earlier(mark, arrivals.let_go)) is not None:
+            return told
         order = await order_of(house, here, collection, metadata)
-        mark = fingerprint_of(
-            "upload", here.id, collection, json.dumps(metadata), *(each.blob for each in sent)
-        )
+        _check_sizes(sent, await _limit(house, here, collection))
 
         def work(tx: Transaction) -> AcceptedPage:
             admitted = admit_uploads(tx, order, sent)
@@ -94,12 +102,13 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
 @router.post("/text", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
 async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeatable) -> Response:
     """Take a text in as a document."""
-    await check_room(house, here, size=len(asked.content.encode(errors="replace")))
-    content = Content(content=asked.content, source_type="api", main_tag=upload_name(asked.name))
-    order = await order_of(house, here, asked.collection, asked.metadata)
     mark = fingerprint_of(
         "text", here.id, asked.collection, asked.name, asked.content, json.dumps(asked.metadata)
     )
+    if (told := await repeatable.earlier(mark)) is not None:
+        return told
+    content = Content(content=asked.content, source_type="api", main_tag=upload_name(asked.name))
+    order = await order_of(house, here, asked.collection, asked.metadata)
 
     def work(tx: Transaction) -> AcceptedPage:
         admitted = admit_text(tx, order, content, name=upload_name(asked.name))
@@ -109,14 +118,26 @@ async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeata
     return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
-async def _kept(
-    house: House, here: Workspace, collection: str | None, part: Part, arrivals: Arrivals
-) -> Uploaded:
-    """A file's bytes in the store, under a name that can be shown."""
-    limit = house.settings.limits.file_bytes
-    if collection is not None:
-        limit = file_bytes_max(house.settings, await known(house, here, collection))
-    return await arrivals.keep(part.pieces, name=part.filename or "", limit=limit, total=part.left)
+async def _limit(house: House, here: Workspace, collection: str | None) -> int:
+    """How large a file may be, as far as is known where it goes."""
+    if collection is None:
+        return house.settings.limits.file_bytes
+    return file_bytes_max(house.settings, await known(house, here, collection))
+
+
+def _check_sizes(sent: Sequence[Uploaded], limit: int) -> None:
+    """Refused where one came before its collection was named, which takes no file so large."""
+    for each in sent:
+        if each.size > limit:
+            raise Refused(
+                f"{each.name} has {each.size:,} bytes, the limit is {limit:,}", code="ERR_FILE_TOO_LARGE"
+            )
+
+
+def _mark(here: Workspace, collection: str, metadata: dict[str, object], sent: Sequence[Uploaded]) -> str:
+    """By which the same upload is known again: the same bytes under other names are another."""
+    files = [part for each in sent for part in (each.name, each.blob)]
+    return fingerprint_of("upload", here.id, collection, json.dumps(metadata), *files)
 
 
 def _why(error: BaseException) -> ErrorReport:
