@@ -5,8 +5,9 @@ import json
 import pytest
 
 from penstock.engines.redis.store import RedisPorts
+from penstock.model.errors import ErrorReport
 from penstock.model.jobs import Progress, WorkerId
-from penstock.model.outcomes import DONE, Failed, Outcome, Park
+from penstock.model.outcomes import DONE, Failed, Outcome, Park, Retry
 from penstock.model.payloads import File
 from penstock.model.statuses import STATUS_FIELDS
 from tests.conformance.redis.foreign import QUEUE, shown
@@ -188,6 +189,24 @@ async def test_the_hash_counts_chunks_while_they_are_made(ports: RedisPorts, bar
     assert (running["chunks_created"], running["embeddings_generated"]) == ("256", "256")
     assert await ports.queue.settle([(lease, DONE)]) == [True]
     assert shown(bare, job.id)["status"] == "done"
+
+
+async def test_where_something_unforeseen_happened_is_kept(ports: RedisPorts) -> None:
+    """The traceback of the documented record; an end with a reason of its own has none."""
+    job = a_job(max_retries=1)
+    await ports.queue.submit([job])
+    (lease,) = await ports.queue.claim(W1, 1)
+    await ports.queue.settle([(lease, Retry(ErrorReport(code="ERR_X", message="x", trace="in here")))])
+    waiting = await ports.desk.find(job.id)
+    await ports.desk.cancel([job.id])
+    cancelled = await ports.desk.find(job.id)
+
+    assert waiting is not None
+    assert waiting.error is not None
+    assert waiting.error.trace == "in here"
+    assert cancelled is not None
+    assert cancelled.error is not None
+    assert cancelled.error.trace == ""
 
 
 async def test_jobs_that_end_out_of_turn_leave_their_workers_list(ports: RedisPorts, bare: Bare) -> None:

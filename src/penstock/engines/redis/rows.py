@@ -173,7 +173,7 @@ def job_of(told: Sequence[Any]) -> Job:
         started_at=started_at,
         finished_at=finished_at,
         parked_since=None if ended else _seconds(get("parked_since")),
-        error=_error_of(get("code"), get("message")),
+        error=_error_of(get("code"), get("message"), get("trace")),
         last_error_at=_seconds(get("error_at")),
         behind=JobId(told[2].decode()) if told[2] else None,
         paused=place == "aside",
@@ -189,8 +189,8 @@ def _seconds(text: str | None) -> float | None:
     return float(text) if text else None
 
 
-def _error_of(code: str | None, message: str | None) -> ErrorReport | None:
-    return ErrorReport(code=code, message=message or "") if code else None
+def _error_of(code: str | None, message: str | None, trace: str | None) -> ErrorReport | None:
+    return ErrorReport(code=code, message=message or "", trace=trace or "") if code else None
 
 
 def _progress_of(told: str | None, token: str | None) -> Progress | None:

@@ -90,6 +90,7 @@ def end_of(running: Running, verdict: Verdict, how: How = How.TOLD) -> tuple[str
         running.attempt.cancel_code or "",
         how.value,
         error_type(error) if error else "",
+        error.trace if error else "",
     )
 
 

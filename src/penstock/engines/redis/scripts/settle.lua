@@ -1,8 +1,8 @@
 -- settle: end attempts by the verdicts on them. Returns one number each: 1 settled (also when it was settled by this
 -- token before: a reply may have been lost), 0 the lease was lost, 2 told to stop meanwhile: judge again.
--- ARGV[4] ends, packed: {id, token, place, due, retry_count, crashes, parked, code, message, cancel, how, family}, or
--- the first three for what is done. `cancel` is what the judge knew; `how` is 'lost' for an attempt to be taken from a
--- dead worker, 'left' for one whose worker leaves, '' for one its worker ends.
+-- ARGV[4] ends, packed: {id, token, place, due, retry_count, crashes, parked, code, message, cancel, how, family,
+-- trace}, or the first three for what is done. `cancel` is what the judge knew; `how` is 'lost' for an attempt to be
+-- taken from a dead worker, 'left' for one whose worker leaves, '' for one its worker ends.
 -- ARGV[5] workers silent since before then are dead; ARGV[6] workers that are gone for certain, packed;
 -- ARGV[7] 1 if tenants have a limit; ARGV[8] what usual says, whose answers come first.
 -- include: usual
@@ -45,7 +45,7 @@ local function settle_one(packed)
   if task.cancel ~= packed[10] then return 2 end
   if packed[11] == '' then change(id, task, 'settled', token) end
   settle(id, task, {place = packed[3], due = packed[4], retry_count = packed[5], crashes = packed[6],
-    parked = packed[7], code = packed[8], message = packed[9], family = packed[12]})
+    parked = packed[7], code = packed[8], message = packed[9], family = packed[12], trace = packed[13]})
   return 1
 end
 

@@ -39,7 +39,7 @@ local function forget_barrier(id, task)
   end
 end
 
-local function finish(id, task, place, code, message, family)
+local function finish(id, task, place, code, message, family, trace)
   if task.place == 'leased' then
     take_back(id, task)
   else
@@ -49,7 +49,9 @@ local function finish(id, task, place, code, message, family)
   local was_behind = task.place == 'behind'
   change(id, task, 'place', place, 'finished_at', NOW, 'updated_at', NOW, 'due', '', 'worker', '', 'until', '',
     'cancel', '', 'parked_since', '', 'ticket', '')
-  if place == 'failed' then change(id, task, 'code', code, 'message', message, 'error_at', NOW) end
+  if place == 'failed' then
+    change(id, task, 'code', code, 'message', message, 'error_at', NOW, 'trace', trace or '')
+  end
   call('ZADD', K[place], NOW, id)
   show_end(id, task, place, message or '', family or NAMES.families[code] or '')
   count_in_batches(id, task, place)

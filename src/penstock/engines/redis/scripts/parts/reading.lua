@@ -16,7 +16,7 @@ end
 
 local TOLD = {'tenant', 'item_type', 'collection', 'key', 'subject', 'created_at', 'place', 'op', 'priority', 'payload',
   'body', 'retry_count', 'max_retries', 'crashes', 'delete_first', 'due', 'until', 'worker', 'started_at',
-  'finished_at', 'updated_at', 'parked_since', 'code', 'message', 'error_at', 'cancel', 'progress', 'token'}
+  'finished_at', 'updated_at', 'parked_since', 'code', 'message', 'error_at', 'trace', 'cancel', 'progress', 'token'}
 local function told(id)
   local task = load(resolve(id))
   if not task then return nil end

@@ -17,7 +17,7 @@ local function wait_again(id, task, verdict)
   change(id, task, 'retry_count', verdict.retry_count, 'crashes', verdict.crashes, 'due', verdict.due,
     'parked_since', verdict.parked, 'worker', '', 'until', '', 'updated_at', NOW, 'cancel', '')
   if verdict.code ~= '' then
-    change(id, task, 'code', verdict.code, 'message', verdict.message, 'error_at', NOW)
+    change(id, task, 'code', verdict.code, 'message', verdict.message, 'error_at', NOW, 'trace', verdict.trace)
   end
   show(id, task, 'status', 'queued', 'retry_count', verdict.retry_count, 'error', verdict.message,
     'error_type', verdict.family)
@@ -110,7 +110,7 @@ local function settle(id, task, verdict)
   elseif verdict.place == 'failed' then
     change(id, task, 'retry_count', verdict.retry_count, 'crashes', verdict.crashes)
     local element = task.element
-    finish(id, task, 'failed', verdict.code, verdict.message, verdict.family)
+    finish(id, task, 'failed', verdict.code, verdict.message, verdict.family, verdict.trace)
     if not CALLED_OFF[verdict.code] then bury(element, verdict.code, verdict.message) end
   else
     wait_again(id, task, verdict)
