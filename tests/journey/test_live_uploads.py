@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 import psutil
 import pytest
 
-from tests.journey.test_api_flows import BOUNDARY, Person
+from tests.journey.test_api_flows import BOUNDARY, Person, until
 from tests.support.command_line import PATIENCE, Program
 from tests.support.raw_socket import Message, RawTab
 from tests.support.served import Served, serving
@@ -133,7 +133,7 @@ def test_every_tab_sees_an_upload_begin_advance_and_end(person: Person) -> None:
 
 
 def test_an_upload_that_breaks_off_is_told_and_leaves_nothing(program: Program, person: Person) -> None:
-    """The sender leaves in the middle: failed, with a code; no document, no bytes."""
+    """The sender leaves in the middle: failed, with a code; no document, no bytes, no error in the log."""
     with person.tab() as tab:
         with sending(person, "half.txt") as upload:
             upload.send()
@@ -142,6 +142,8 @@ def test_an_upload_that_breaks_off_is_told_and_leaves_nothing(program: Program, 
         assert (failed["status"], failed["error_code"]) == ("failed", "ERR_UPLOAD_BROKEN_OFF")
         assert failed["document_id"] is None
     assert person.ask("GET", f"{person.at}/documents")["items"] == []
+    until(lambda: any("left before its end" in line for line in person.served.lines))
+    assert not [line for line in person.served.lines if "ClientDisconnect" in line or "ASGI" in line]
     assert list((program.data / "blobs" / "unfinished").iterdir()) == []
 
 

@@ -2,16 +2,20 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 import uvicorn
+from fastapi import APIRouter
 from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http import serving
+from penstock.doors.http.app import _routed
 from penstock.doors.http.guards import Guard, Patience
+from penstock.doors.http.problems import problem
 from penstock.settings import Live
 from tests.support.live import PATIENCE
 
@@ -48,7 +52,7 @@ class Server(uvicorn.Server):
 
 @asynccontextmanager
 async def connected(
-    live: Live | None = None,
+    live: Live | None = None, app: object = app
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """A connection to the server, as the program configures it."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -175,3 +179,29 @@ async def test_a_request_the_server_no_longer_waits_for_may_be_made_again() -> N
     assert (start["status"], begun["status"]) == (503, 200)
     assert b"retry-after" in dict(start["headers"])
     assert b"ERR_RESTARTING" in body["body"]
+
+
+async def test_a_refused_handshake_is_no_error_of_ours(caplog: pytest.LogCaptureFixture) -> None:
+    """It is answered as any request, and nobody is alarmed."""
+
+    async def refusing(scope: Scope, receive: Receive, send: Send) -> None:
+        await problem(403, "ERR_ORIGIN_FORBIDDEN", "no")(scope, receive, send)
+
+    async with connected(app=refusing) as (reader, writer):
+        writer.write(HEAD + UPGRADE + KEY + b"\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 403")
+    assert [each for each in caplog.records if each.levelno > logging.INFO] == []
+
+
+async def test_an_error_nobody_foresaw_is_written_down_once(caplog: pytest.LogCaptureFixture) -> None:
+    """By us, with its problem document; the server behind us has nothing to add."""
+    api = APIRouter()
+
+    @api.get("/broken")
+    async def broken() -> None:
+        raise ValueError("unforeseen")
+
+    async with connected(app=_routed(api)) as (reader, writer):
+        writer.write(b"GET /broken HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+        assert b"ERR_UNEXPECTED" in await reader.read()
+    assert [each.name for each in caplog.records if each.levelno > logging.INFO] == ["penstock.http"]

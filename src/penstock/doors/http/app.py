@@ -11,15 +11,25 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from penstock import __version__
 from penstock.doors.http.guards import Guard, Patience
 from penstock.doors.http.house import House
 from penstock.doors.http.problems import MEDIA as PROBLEM
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
-from penstock.doors.http.routes import conversations, documents, jobs, me, questions, taking, workspaces
+from penstock.doors.http.routes import (
+    conversations,
+    documents,
+    jobs,
+    me,
+    originals,
+    questions,
+    taking,
+    workspaces,
+)
 from penstock.doors.http.shapes import Problem
 from penstock.model.errors import Fault
 
@@ -45,6 +55,19 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         507: "There is no room left on the disk.",
     }.items()
 }
+ASKED_BY_PAGES = [
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-Match",
+    "If-None-Match",
+    "If-Range",
+    "Last-Event-ID",
+    "Prefer",
+    "Range",
+]
+TOLD_TO_PAGES = ["Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Location", "Retry-After"]
+"""Headers that pages of allowed origins may send and read."""
 UNROUTED = {
     404: "ERR_ROUTE_UNKNOWN",
     405: "ERR_METHOD_UNKNOWN",
@@ -59,7 +82,7 @@ answers like one that never was.
 
 
 class _Described(FastAPI):
-    """An application that describes its problem documents as what they are sent as."""
+    """An application that describes its problem documents as what they are sent as, and errs once."""
 
     def openapi(self) -> dict[str, Any]:
         """The description; the framework gives a refusal the media type of the answer it stands for."""
@@ -69,6 +92,21 @@ class _Described(FastAPI):
             for told in _refusals(described):
                 told["content"] = {PROBLEM: next(iter(told["content"].values()))}
         return described
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; an error that was told and written down is not handed on to be written down again."""
+        is_whole = False
+
+        async def answer(message: Message) -> None:
+            nonlocal is_whole
+            await send(message)
+            is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+
+        try:
+            await super().__call__(scope, receive, answer if scope["type"] == "http" else send)
+        except Exception:
+            if not is_whole:
+                raise
 
 
 def _refusals(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -105,7 +143,7 @@ def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAP
         middleware=list(middleware),
     )
     api = APIRouter(prefix="/api")
-    for routes in (me, workspaces, taking, documents, jobs, questions, conversations):
+    for routes in (me, workspaces, taking, documents, originals, jobs, questions, conversations):
         api.include_router(routes.router)
     app.include_router(api)
     for router in others:
@@ -113,6 +151,7 @@ def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAP
     app.add_exception_handler(Fault, _told)  # type: ignore[arg-type]  # it is only given faults
     app.add_exception_handler(RequestValidationError, _misshapen)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, _unrouted)  # type: ignore[arg-type]
+    app.add_exception_handler(ClientDisconnect, _left)
     app.add_exception_handler(Exception, _unforeseen)
     return app
 
@@ -128,9 +167,9 @@ def _middleware(house: House) -> list[Middleware]:
             Middleware(
                 CORSMiddleware,
                 allow_origins=list(origins),
-                allow_methods=["GET", "POST", "PATCH", "DELETE"],
-                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Prefer"],
-                expose_headers=["ETag", "Location", "Retry-After"],
+                allow_methods=["GET", "HEAD", "POST", "PATCH", "DELETE"],
+                allow_headers=ASKED_BY_PAGES,
+                expose_headers=TOLD_TO_PAGES,
             ),
         )
     return layers
@@ -157,6 +196,11 @@ async def _misshapen(_: Request, error: RequestValidationError) -> Response:
 async def _unrouted(_: Request, error: HTTPException) -> Response:
     code = UNROUTED.get(error.status_code, "ERR_REQUEST_INVALID")
     return problem(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _left(_: Request, error: Exception) -> Response:
+    log.info("whoever sent a request left before its end")
+    return problem(400, "ERR_REQUEST_INVALID", "the body ended too early")
 
 
 async def _unforeseen(_: Request, error: Exception) -> Response:

@@ -92,12 +92,19 @@ class LiveProtocol(WebSocketsSansIOProtocol):
         if message["type"] == "websocket.close" and self.handshake_complete:
             self.writable.set()
             self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
+            return self._refuse(message)
         return super().send(message)
 
     def keepalive_timeout(self) -> None:
         """A peer that answers no ping will not read what waits for it either."""
         super().keepalive_timeout()
         self.transport.abort()
+
+    async def _refuse(self, message: Any) -> None:
+        """Answer instead of a handshake; uvicorn takes that for a handshake left open, and for an error."""
+        await super().send(message)
+        self.handshake_complete = True
 
     def _move_on(self) -> None:
         if self._stuck is not None:
