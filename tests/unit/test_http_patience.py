@@ -14,15 +14,18 @@ from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http import serving
 from penstock.doors.http.app import _routed
+from penstock.doors.http.beside import pause_after
 from penstock.doors.http.guards import Guard, Patience
+from penstock.doors.http.listening import bound
 from penstock.doors.http.problems import problem
-from penstock.settings import Live
+from penstock.settings import Live, load
 from tests.support.live import PATIENCE
 
 HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
 UPGRADE = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
 PING = b"\x89\xfd" + bytes(4) + bytes(125)
 LAST_PING, LAST_PONG = b"\x89\x84" + bytes(4) + b"last", b"\x8a\x04last"
+EVERYWHERE = "0.0.0.0"  # noqa: S104  # nobody is answered there
 MANY = 64 * 1024 * 1024
 KEY = b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 
@@ -205,3 +208,21 @@ async def test_an_error_nobody_foresaw_is_written_down_once(caplog: pytest.LogCa
         writer.write(b"GET /broken HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
         assert b"ERR_UNEXPECTED" in await reader.read()
     assert [each.name for each in caplog.records if each.levelno > logging.INFO] == ["penstock.http"]
+
+
+def test_a_serving_process_that_lived_is_replaced_at_once() -> None:
+    """Only those that end soon after their start are waited for longer and longer."""
+    pauses, pause = [], 0.0
+    for lived in (0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 86_400.0, 0.1):
+        pause = pause_after(lived, pause)
+        pauses.append(pause)
+    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 0.5, 1.0]
+
+
+def test_whoever_opens_a_program_without_sign_in_is_warned(caplog: pytest.LogCaptureFixture) -> None:
+    """On loopback there is nothing to say."""
+    for host in ("127.0.0.1", EVERYWHERE):
+        with bound(load(None, {}, {"http.host": host, "http.port": "0"})):
+            pass
+    (warned,) = caplog.records
+    assert (warned.levelname, EVERYWHERE in warned.getMessage()) == ("WARNING", True)

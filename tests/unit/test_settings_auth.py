@@ -162,7 +162,7 @@ def test_hosts_and_pages_are_those_of_the_settings(configuration: Configuration)
 
 
 async def test_doctor_says_whether_tokens_could_be_read(configuration: Configuration, tmp_path: Path) -> None:
-    """Good keys, and none where the file should be."""
+    """Good keys, none where the file should be, a set without one; and who may ask where nobody signs in."""
     path = tmp_path / "keys.json"
     text = f"auth: {{mode: jwt, issuer: '{ISSUER}', jwks_file: '{path}'}}"
 
@@ -171,7 +171,11 @@ async def test_doctor_says_whether_tokens_could_be_read(configuration: Configura
     (there,) = await sign_in_findings(configuration.load(text), FakeClock())
     (local,) = await sign_in_findings(configuration.load(), FakeClock())
     (secret,) = await sign_in_findings(configuration.load(JWT), FakeClock())
+    path.write_bytes(key_set())
+    (empty,) = await sign_in_findings(configuration.load(text), FakeClock())
+    (wide,) = await sign_in_findings(configuration.load("http: {host: 0.0.0.0}"), FakeClock())
 
-    verdicts = [each.verdict for each in (missing, there, local, secret)]
-    assert verdicts == [Verdict.WRONG, Verdict.OK, Verdict.OK, Verdict.OK]
+    assert [each.verdict for each in (missing, empty)] == [Verdict.WRONG, Verdict.WRONG]
+    assert [each.verdict for each in (there, local, secret)] == [Verdict.OK, Verdict.OK, Verdict.OK]
+    assert (wide.verdict, "other machines" in wide.sentence.lower()) == (Verdict.WARNING, True)
     assert SECRET not in secret.sentence

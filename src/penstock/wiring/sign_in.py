@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from penstock.model.diagnosis import Finding, Verdict
 from penstock.model.errors import Broken, Fault
 from penstock.model.principals import Expected
-from penstock.model.visits import Threshold
+from penstock.model.visits import Threshold, is_loopback
 from penstock.ports.clock import Clock
 from penstock.ports.tokens import Tokens
 from penstock.settings import Settings
@@ -44,9 +44,26 @@ def threshold_of(settings: Settings) -> Threshold:
     return Threshold(hosts=settings.http.allowed_hosts, origins=settings.auth.allowed_origins)
 
 
+def open_without_sign_in(settings: Settings) -> str | None:
+    """What to know where other machines reach a program that asks nobody who he is."""
+    host = settings.http.host
+    if settings.auth.mode != "local" or host == "localhost" or is_loopback(host):
+        return None
+    return (
+        f"other machines can reach {host}, and no sign-in is configured: they are refused by their address"
+        " alone, which a proxy on this machine would hide"
+    )
+
+
 async def sign_in_findings(settings: Settings, clock: Clock) -> list[Finding]:
     """Whether tokens could be read now."""
     auth = settings.auth
+    if (why := open_without_sign_in(settings)) is not None:
+        sentence, advice = (
+            f"{why[0].upper()}{why[1:]}.",
+            "Bind http.host to 127.0.0.1, or set auth.mode to jwt.",
+        )
+        return [Finding(check="sign_in", verdict=Verdict.WARNING, sentence=sentence, advice=advice)]
     if auth.mode == "local":
         told = "Only the person at this machine may ask; no sign-in is configured."
         return [Finding(check="sign_in", verdict=Verdict.OK, sentence=told)]

@@ -19,6 +19,8 @@ from penstock.settings import Settings
 
 log = logging.getLogger("penstock.http")
 PAUSE_FIRST, PAUSE_MAX = 0.5, 10.0
+LIVED_SECONDS = 60.0
+"""A process that lived so long did not fail by starting."""
 GRACE_SECONDS = 20.0
 """How long a serving process may take to end before it is killed."""
 
@@ -38,12 +40,20 @@ async def serving_beside(settings: Settings, told: Callable[[str], None]) -> Asy
 
 async def keep_serving(settings: Settings, listening: socket.socket, told: Callable[[str], None]) -> None:
     """Until cancelled."""
-    pause = PAUSE_FIRST
+    pause, clock = 0.0, asyncio.get_running_loop().time
     while True:
+        began = clock()
         code = await _serve_once(settings, listening, told)
         log.error("the serving process ended with code %s; another is started", code)
+        pause = pause_after(clock() - began, pause)
         await asyncio.sleep(pause)
-        pause = min(pause * 2, PAUSE_MAX)
+
+
+def pause_after(lived: float, before: float) -> float:
+    """How long to wait before another is started: longer each time, and short again once one has lived."""
+    if not before or lived >= LIVED_SECONDS:
+        return PAUSE_FIRST
+    return min(before * 2, PAUSE_MAX)
 
 
 async def _serve_once(settings: Settings, listening: socket.socket, told: Callable[[str], None]) -> int:

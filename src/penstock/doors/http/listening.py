@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from penstock.model.errors import Refused
 from penstock.settings import Settings
+from penstock.wiring.sign_in import open_without_sign_in
 
+log = logging.getLogger("penstock.http")
 WAITING_MAX = 2048
 
 
@@ -28,6 +31,8 @@ def bound(settings: Settings) -> Iterator[socket.socket]:
             listening.listen(WAITING_MAX)
         except OSError as error:
             raise _unusable(host, port, error) from error
+        if (why := open_without_sign_in(settings)) is not None:
+            log.warning("%s; bind http.host to 127.0.0.1, or set auth.mode to jwt", why)
         yield listening
 
 
