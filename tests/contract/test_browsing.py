@@ -42,7 +42,7 @@ async def read(store: Store, wish: Wish) -> list[str]:
         names += [document.name for document in page.documents]
         if page.ended is None:
             return names
-        place = place_of(page.ended.as_text(), wish.sorting)
+        place = place_of(page.ended.as_text(wish.sorting), wish.sorting)
 
 
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
@@ -165,7 +165,17 @@ async def test_what_is_deleted_is_not_shown(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "!", "bm9uc2Vuc2U", "WyJhIl0", "WzEsImIiXQ", "W" * 5000, "WyJcdWQ4MDAiLCJhIl0"]
+    "text",
+    [
+        "",
+        "!",
+        "bm9uc2Vuc2U",
+        "WyJhIl0",
+        "WzEsImIiXQ",
+        "W" * 5000,
+        "WyJcdWQ4MDAiLCJhIl0",
+        "WyJuYW1lIiwiXHVkODAwIiwiYSJd",
+    ],
 )
 def test_a_place_that_is_none_is_refused(text: str) -> None:
     """L2: also one of another order."""
@@ -180,8 +190,19 @@ def test_a_place_is_told_and_read_again() -> None:
     name = Place(value="Bảng “lương” \u202e", document=DocumentId("d"))
     size = Place(value=12, document=DocumentId("d"))
 
-    assert place_of(name.as_text(), Sorting.CREATED) == name
-    assert place_of(size.as_text(), Sorting.SIZE) == size
+    assert place_of(name.as_text(Sorting.NAME), Sorting.NAME) == name
+    assert place_of(size.as_text(Sorting.SIZE), Sorting.SIZE) == size
+
+
+@pytest.mark.parametrize("sorting", [Sorting.CREATED, Sorting.UPDATED, Sorting.SIZE])
+def test_a_place_of_another_order_is_refused(sorting: Sorting) -> None:
+    """L2: a name is no time, though both are texts."""
+    place = Place(value="a.txt", document=DocumentId("d")).as_text(Sorting.NAME)
+
+    with pytest.raises(Refused) as caught:
+        place_of(place, sorting)
+
+    assert caught.value.code == "ERR_PLACE_INVALID"
 
 
 @pytest.mark.parametrize(

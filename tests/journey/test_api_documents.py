@@ -170,6 +170,9 @@ def test_documents_are_listed_page_by_page(client: httpx.Client) -> None:
     assert names(sort="name", order="asc") == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
     assert names(sort="size", order="desc") == ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
     assert names(status="ingested", name="C.T") == ["c.txt"]
+    assert names(status="ready", name="C.T") == ["c.txt"]
+    place = client.get(DOCUMENTS, params={"sort": "name", "limit": 1}).json()["next"]
+    problem(client.get(DOCUMENTS, params={"sort": "created", "after": place}), 422, "ERR_PLACE_INVALID")
     assert names(status="error") == []
     problem(client.get(DOCUMENTS, params={"after": "x"}), 422, "ERR_PLACE_INVALID")
     problem(client.get(DOCUMENTS, params={"collection": "none"}), 404, "ERR_COLLECTION_UNKNOWN")
@@ -297,6 +300,8 @@ def test_jobs_are_listed_and_run_again(client: httpx.Client) -> None:
         assert {each["status"] for each in some} <= {status}
         assert status != "success" or made["job_id"] in [each["id"] for each in some]
     problem(client.get(f"{at}/never"), 404, "ERR_JOB_UNKNOWN")
+    for stage in client.get(f"{DOCUMENTS}/{made['document_id']}").json()["stages"][:2]:
+        assert client.get(f"{at}/{stage['job_id']}").json()["id"] == made["job_id"]  # as events name it
     assert json.loads(client.post(f"{at}/{made['job_id']}/cancel").text) == {"cancelled": False}
 
 
@@ -448,3 +453,31 @@ def test_a_name_may_say_what_it_is_written_in(client: httpx.Client) -> None:
         reply = client.post(DOCUMENTS, content=body, headers=headers)
         assert (reply.status_code, reply.json()["items"][0]["name"]) == (202, name)
         client.delete(f"{DOCUMENTS}/{reply.json()['items'][0]['document_id']}")
+
+
+def test_a_download_is_measured_and_taken_up_again(client: httpx.Client) -> None:
+    """How long it is, before it is sent; some of its bytes; and what lies behind its end is refused."""
+    (item,) = sent(client, ("range.txt", b"0123456789"))
+    at = f"{DOCUMENTS}/{item['document_id']}/content"
+    ended(client, item["document_id"])
+    head = client.head(at)
+    assert (head.status_code, head.headers["content-length"], head.content) == (200, "10", b"")
+    assert (head.headers["accept-ranges"], head.headers["etag"]) == ("bytes", client.get(at).headers["etag"])
+    assert client.get(at).headers["content-length"] == "10"
+    assert client.head(at, headers={"If-None-Match": head.headers["etag"]}).status_code == 304
+
+    def some(wanted: str, **more: str) -> tuple[int, str | None, bytes]:
+        reply = client.get(at, headers={"Range": wanted, **more})
+        return reply.status_code, reply.headers.get("content-range"), reply.content
+
+    assert some("bytes=2-4") == (206, "bytes 2-4/10", b"234")
+    assert some("bytes=7-") == (206, "bytes 7-9/10", b"789")
+    assert some("bytes=-3") == (206, "bytes 7-9/10", b"789")
+    assert some("bytes=8-99") == (206, "bytes 8-9/10", b"89")
+    assert some("bytes=2-4", **{"If-Range": head.headers["etag"]})[0] == 206
+    for whole in ("bytes=4-2", "bytes=-", "bytes=0-1,3-4", "lines=1-2", "bytes=x-"):
+        assert some(whole) == (200, None, b"0123456789")
+    assert some("bytes=2-4", **{"If-Range": '"other"'}) == (200, None, b"0123456789")
+    for behind in ("bytes=10-", "bytes=-0", "bytes=999999999999999999-"):
+        assert some(behind)[:2] == (416, "bytes */10")
+        problem(client.get(at, headers={"Range": behind}), 416, "ERR_RANGE_INVALID")

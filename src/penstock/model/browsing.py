@@ -45,18 +45,20 @@ class Place:
     value: str | int
     document: DocumentId
 
-    def as_text(self) -> str:
-        """For those who ask for the next page; it means nothing to them."""
-        told = json.dumps([self.value, self.document], separators=(",", ":"))
+    def as_text(self, sorting: Sorting) -> str:
+        """For those who ask for the next page of this order; it means nothing to them."""
+        told = json.dumps([sorting.value, self.value, self.document], separators=(",", ":"))
         return base64.urlsafe_b64encode(told.encode()).decode().rstrip("=")
 
 
 def place_of(text: str, sorting: Sorting) -> Place:
     """A place that was told before; Refused if it is none, or one of another order."""
     match _told(text) if len(text) <= PLACE_CHARACTERS_MAX else None:
-        case [str() as value, str() as document] if sorting is not Sorting.SIZE:
+        case [order, str() as value, str() as document] if order == sorting is not Sorting.SIZE:
             return Place(value=value, document=DocumentId(document))
-        case [int() as value, str() as document] if sorting is Sorting.SIZE and 0 <= value <= SIZE_MAX:
+        case [order, int() as value, str() as document] if order == sorting is Sorting.SIZE and (
+            0 <= value <= SIZE_MAX
+        ):
             return Place(value=value, document=DocumentId(document))
         case _:
             raise Refused("this is no place a page of this order ended in", code="ERR_PLACE_INVALID")

@@ -61,6 +61,7 @@ CODES: Mapping[str, str] = {
     "ERR_IDEMPOTENCY_MISMATCH": "The idempotency key was used for another request.",
     "ERR_ANSWER_TOO_LARGE": "The answer to a request with an idempotency key would be too large to be kept.",
     "ERR_PLACE_INVALID": "A page is to begin where none of this order ended.",
+    "ERR_RANGE_INVALID": "The bytes asked for lie behind the end of the file.",
     "ERR_NAME_PART_INVALID": "A part of a name to look for is too long.",
     "ERR_UPLOAD_NAME_INVALID": "An upload has no name that can be shown.",
     "ERR_UPLOAD_BROKEN_OFF": "The upload broke off before all of it had come.",

@@ -16,7 +16,7 @@ Every error is a problem document (RFC 9457): a `code` of [the list](errors.md),
 An id of another user answers exactly like one that never was.
 Times are ISO 8601 in UTC.
 """
-_METHODS = ("get", "post", "patch", "delete")
+_METHODS = ("get", "head", "post", "patch", "delete")
 
 
 def api_page() -> str:

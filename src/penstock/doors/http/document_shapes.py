@@ -98,7 +98,7 @@ class ChunkPage(Said):
 
 
 class AcceptedSaid(Said):
-    """A document that was taken in, and the job that works on it; `how` is new, merged or existing."""
+    """A document that was taken in, and the job that works on it; `how` is created, coalesced or existing."""
 
     document_id: str | None
     job_id: str

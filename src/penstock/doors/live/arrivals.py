@@ -75,10 +75,11 @@ def token_of(connection: HTTPConnection) -> str | None:
 def since_of(connection: HTTPConnection) -> int | None:
     """The last event the other end has; None where it does not say."""
     header = connection.headers.get("last-event-id")
-    text = header if header else only(connection, "since")
-    if text is None:
+    given = [header] if header else connection.query_params.getlist("since")
+    text = given[0] if given else ""
+    if not text and len(given) < 2:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= SEQ_MAX):
+    if len(given) > 1 or not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= SEQ_MAX):
         raise Refused("since is the number of an event", code="ERR_SINCE_INVALID")
     return int(text)
 

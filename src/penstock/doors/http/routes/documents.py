@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, BinaryIO
-from urllib.parse import quote
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response, status
-from starlette.responses import PlainTextResponse, StreamingResponse
+from pydantic import BeforeValidator
+from starlette.responses import PlainTextResponse
 
 from penstock.doors.http.document_shapes import (
     AcceptedPage,
@@ -31,7 +30,6 @@ from penstock.doors.http.etags import (
     NOTHING_NEW,
     UNCHANGED,
     check_unchanged,
-    is_known,
     tagged,
 )
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
@@ -60,14 +58,16 @@ from penstock.wiring.intake import last_job, submit_again
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 PAGE_MAX = 200
-PIECE_BYTES = 256 * 1024
-ORIGINAL = "application/octet-stream"
-"""What originals are sent as, whatever they are: no browser shall show them as ours."""
 METADATA_CHARACTERS_MAX = 4_000
 AT_ONCE = 1_000
 """Documents one bulk verb changes; asked again, it goes on."""
 DocumentName = Annotated[str, Path(min_length=1, max_length=ID_LENGTH_MAX)]
 Limit = Annotated[int, Query(ge=1, le=PAGE_MAX)]
+StateWanted = Annotated[
+    DocumentState | None,
+    BeforeValidator(lambda told: DocumentState.INGESTED if told == "ready" else told),
+    Query(alias="status", description="`ready` is another word for `ingested`."),
+]
 
 
 @router.get("")
@@ -75,7 +75,7 @@ async def documents(
     house: In,
     here: Here,
     collection: Annotated[str | None, Query(max_length=NAME_MAX)] = None,
-    state: Annotated[DocumentState | None, Query(alias="status")] = None,
+    state: StateWanted = None,
     name: Annotated[str | None, Query(max_length=200, description="Stands somewhere in the name.")] = None,
     metadata: Annotated[
         str | None,
@@ -104,7 +104,7 @@ async def documents(
     total = await house.store.browser.total(here.id, wish)
     return DocumentPage(
         items=[document_said(each) for each in page.documents],
-        next=None if page.ended is None else page.ended.as_text(),
+        next=None if page.ended is None else page.ended.as_text(sort),
         total=total.count,
         total_is_more=total.more,
     )
@@ -169,30 +169,6 @@ async def delete(request: Request, house: In, here: Here, document_id: DocumentN
         return _delete(tx, house=house, here=here, documents=[found])
 
     return await house.store.write(work)
-
-
-@router.get(
-    "/{document_id}/content",
-    response_class=Response,
-    responses={200: {"content": {ORIGINAL: {}}}, **NOTHING_NEW},
-    openapi_extra=KNOWN,
-)
-async def content(request: Request, house: In, here: Here, document_id: DocumentName) -> Response:
-    """The original bytes, as they were sent."""
-    found = await _known(house, here, document_id)
-    blob = found.blob or await house.store.catalogue.last_bytes(found.id)
-    if blob is None:
-        raise Refused("its bytes are not taken in yet", code="ERR_NOT_PARSED")
-    tag = f'"{blob}"'
-    if is_known(request, tag):
-        return Response(status_code=304, headers={"ETag": tag})
-    file = await house.blobs.open(BlobHash(blob))
-    headers = {
-        "ETag": tag,
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
-        "Content-Security-Policy": "sandbox",
-    }
-    return StreamingResponse(_read(file), headers=headers, media_type=ORIGINAL)
 
 
 @router.get("/{document_id}/text", response_class=PlainTextResponse)
@@ -378,9 +354,3 @@ async def _detail(house: House, here: Workspace, document: Document) -> Document
         stages=[stage_said(each) for each in stages],
         versions=[version_said(each) for each in versions],
     )
-
-
-async def _read(file: BinaryIO) -> AsyncIterator[bytes]:
-    with file:
-        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
-            yield piece
