@@ -291,6 +291,10 @@ class Catalogue(Protocol):
         """A job's stages, oldest first."""
         ...
 
+    async def job_of(self, workspace: WorkspaceId, stage: StageId) -> JobId | None:
+        """The job a stage is a step of (K16)."""
+        ...
+
     async def version(self, version: VersionId) -> Version | None:
         """A version, whatever its state."""
         ...

@@ -23,6 +23,7 @@ from penstock.model.catalogue import (
     KeptParse,
     Source,
     Stage,
+    StageId,
     Version,
     VersionId,
     WorkspaceId,
@@ -93,6 +94,12 @@ class SqliteCatalogue:
         """A job's stages, oldest first."""
         rows = await self._store.look(lambda db: db.execute(sql("stage_list_job"), (job,)).fetchall())
         return [stage_of(row) for row in rows]
+
+    async def job_of(self, workspace: WorkspaceId, stage: StageId) -> JobId | None:
+        """The job a stage is a step of (K16)."""
+        where = {"workspace": workspace, "stage": stage}
+        row = await self._store.look(lambda db: db.execute(sql("stage_owner"), where).fetchone())
+        return None if row is None else JobId(row[0])
 
     async def version(self, version: VersionId) -> Version | None:
         """A version, whatever its state."""

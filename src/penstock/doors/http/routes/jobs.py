@@ -13,6 +13,7 @@ from penstock.doors.http.document_shapes import CancelledSaid, JobPage, JobSaid
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, In
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.said import job_said
+from penstock.model.catalogue import StageId
 from penstock.model.errors import Broken, Refused
 from penstock.model.jobs import Job, JobId
 from penstock.model.requests import fingerprint_of
@@ -58,7 +59,7 @@ async def jobs(
 
 @router.get("/{job_id}")
 async def job(house: In, here: Here, job_id: JobName) -> JobSaid:
-    """One job."""
+    """One job, by its own id or by that of one of its stages, which events name."""
     return job_said(await _known(house, here, job_id))
 
 
@@ -87,7 +88,10 @@ async def retry(house: In, here: Here, job_id: JobName, repeatable: Repeatable) 
 
 
 async def _known(house: In, here: Here, name: str) -> Job:
-    found = await house.desk_of(here.tenant).find(JobId(name))
+    desk = house.desk_of(here.tenant)
+    found = await desk.find(JobId(name))
+    if found is None and (owner := await house.store.catalogue.job_of(here.id, StageId(name))) is not None:
+        found = await desk.find(owner)
     if found is None:
         raise Refused("there is no such job", code="ERR_JOB_UNKNOWN")
     return found
