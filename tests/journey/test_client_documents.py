@@ -79,6 +79,18 @@ async def test_files_are_sent_and_followed_to_their_end(p: Penstock, tmp_path: P
     assert (await p.job(taken[0].job_id)).status == "success"
 
 
+async def test_a_document_that_is_deleted_ends_for_who_waits(p: Penstock) -> None:
+    """While it is followed or before: the others are waited for all the same."""
+    gone, stays = await p.upload(("gone.txt", b"It goes."), ("stays.txt", b"It stays."), collection="papers")
+    names = [str(each.document_id) for each in (gone, stays)]
+    waiting = asyncio.create_task(p.wait(*names))
+    await p.delete_document(names[0])
+
+    assert [each.status for each in await waiting] in (["deleted", "ingested"], ["ingested", "ingested"])
+    again = await p.wait(*names)
+    assert [(each.id, each.status) for each in again] == [(names[0], "deleted"), (names[1], "ingested")]
+
+
 async def test_questions_are_answered_and_answers_stream(p: Penstock) -> None:
     """A search, a question, and a conversation whose words come once and in order."""
     sent = await p.submit_text(KEYS, collection="papers", name="keys")

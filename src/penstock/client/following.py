@@ -6,18 +6,21 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 
+from penstock.client.errors import PenstockError
 from penstock.client.events import Event, Resync
 from penstock.client.subscription import Subscription, ended
 from penstock.client.values import Document
 
 READ_AT_ONCE = 8
+UNKNOWN = "ERR_DOCUMENT_UNKNOWN"
 Read = Callable[[str], Awaitable[Document]]
 
 
 async def follow(ids: Iterable[str], read: Read, events: Subscription) -> AsyncGenerator[Document, None]:
     """Each document as it is now and whenever its status is another, until all have ended.
 
-    Events are heard before the first look, so nothing happens unseen between the two.
+    Events are heard before the first look, so nothing happens unseen between the two. One that is not there,
+    or no longer, has ended as `deleted`; the others are followed on.
     """
     told: dict[str, str] = dict.fromkeys(ids, "")
     async with events:
@@ -53,5 +56,15 @@ def _note(told: dict[str, str], document: Document) -> None:
 async def _read_all(ids: list[str], read: Read) -> AsyncGenerator[Document, None]:
     """The documents as they are now, some at a time."""
     for start in range(0, len(ids), READ_AT_ONCE):
-        for document in await asyncio.gather(*map(read, ids[start : start + READ_AT_ONCE])):
+        looks = [_look(each, read) for each in ids[start : start + READ_AT_ONCE]]
+        for document in await asyncio.gather(*looks):
             yield document
+
+
+async def _look(document: str, read: Read) -> Document:
+    try:
+        return await read(document)
+    except PenstockError as error:
+        if error.code != UNKNOWN:
+            raise
+        return Document.deleted(document)

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-ENDED = frozenset({"ingested", "error"})
+ENDED = frozenset({"ingested", "error", "deleted"})
 """States of a document that nothing but a new request changes."""
 
 
@@ -53,7 +53,7 @@ class Reason(Struct, frozen=True, kw_only=True):
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """A document; `status` is pending, parsed, ingested or error."""
+    """A document; `status` is pending, parsed, ingested or error, or deleted where it is followed."""
 
     id: str
     workspace_id: str
@@ -73,8 +73,29 @@ class Document(Struct, frozen=True, kw_only=True):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is ingested or in error."""
+        """Whether it is ingested, in error, or no longer there."""
         return self.status in ENDED
+
+    @classmethod
+    def deleted(cls, document_id: str) -> Document:
+        """One that is not there: nothing but its id is known."""
+        return Document(
+            id=document_id,
+            workspace_id="",
+            collection="",
+            name="",
+            title=None,
+            source="",
+            status="deleted",
+            media=None,
+            size=None,
+            pages=None,
+            chunks=0,
+            metadata={},
+            error=None,
+            created_at="",
+            updated_at="",
+        )
 
 
 class Stage(Struct, frozen=True, kw_only=True):

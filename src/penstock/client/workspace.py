@@ -210,7 +210,7 @@ class InWorkspace:
                 yield document
 
     async def wait(self, *document_ids: str, timeout: float | None = None) -> list[Document]:
-        """The documents once all are ingested or in error; TimeoutError where that takes too long."""
+        """The documents once all are ingested, in error or deleted; TimeoutError if that takes too long."""
         seen: dict[str, Document] = {}
         async with asyncio.timeout(timeout), aclosing(self.follow(*document_ids)) as documents:
             async for document in documents:
