@@ -4,8 +4,15 @@ from functools import partial
 
 import pytest
 
-from penstock.model.accounts import FIRST_WORKSPACE, NAME_CHARACTERS_MAX, WORKSPACES_MAX, Workspace
+from penstock.model.accounts import (
+    FIRST_WORKSPACE,
+    NAME_CHARACTERS_MAX,
+    WORKSPACES_MAX,
+    Workspace,
+    workspace_name_of,
+)
 from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE, WorkspaceId
+from penstock.model.conversations import title_of
 from penstock.model.errors import Exhausted, Refused
 from penstock.model.payloads import ItemType
 from penstock.model.recipes import Recipe
@@ -103,3 +110,26 @@ async def test_the_local_workspace_stays(store: Store) -> None:
     with pytest.raises(Refused) as refused:
         await store.write(lambda tx: tx.accounts.remove(LOCAL_USER, LOCAL_WORKSPACE))
     assert refused.value.code == "ERR_WORKSPACE_LOCAL"
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("\u202eexe.\u2066Plans\u2069", "exe.Plans"),
+        ("\ufeffSoft\u00adware\u200e", "Software"),
+        ("\U0001f469\u200d\U0001f4bb and \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", None),
+    ],
+)
+def test_a_name_holds_nothing_that_turns_others(told: str, kept: str | None) -> None:
+    """Marks of direction and invisible ones go; what joins letters and emoji stays."""
+    assert workspace_name_of(told) == (told if kept is None else kept)
+
+
+@pytest.mark.parametrize("told", ["\u202e", "\u200d", " \u200b\u2060 \u200c ", "\U000e0041"])
+def test_a_name_nobody_can_see_is_none(told: str) -> None:
+    """Of a workspace it is refused; a title is left empty."""
+    with pytest.raises(Refused) as caught:
+        workspace_name_of(told)
+
+    assert caught.value.code == "ERR_WORKSPACE_NAME_INVALID"
+    assert title_of(told) == ""

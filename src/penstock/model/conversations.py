@@ -35,6 +35,7 @@ UNFINISHED_OWNED_MAX = 20
 """The same for all conversations of one user."""
 PAGE_MAX = 200
 """Conversations or messages one page gives at most."""
+JOINERS = "\u200c\u200d"
 HOLD_SECONDS = 6.0
 """How long an answer is its owner's without a word from it; a dead owner's ends well within ten seconds."""
 
@@ -202,8 +203,19 @@ def title_of(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text without line breaks, double spaces and characters that cannot be kept or shown."""
-    return " ".join(_kept(text).split())
+    """Text without line breaks, double spaces and characters that cannot be kept, or that only turn others.
+
+    Joiners of letters and emoji stay, unless nothing else is there: a name is something people can see.
+    """
+    line = " ".join("".join(char for char in _kept(text) if not _is_unseen(char)).split())
+    return line if line.strip(f"{JOINERS} ") else ""
+
+
+def _is_unseen(char: str) -> bool:
+    """Whether it is there for how its neighbours are shown; signs before Arabic numbers are seen."""
+    return (
+        char not in JOINERS and unicodedata.category(char) == "Cf" and unicodedata.bidirectional(char) != "AN"
+    )
 
 
 def key_of(text: str) -> str:
