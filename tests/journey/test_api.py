@@ -235,10 +235,21 @@ def test_a_foreign_page_is_not_answered(client: httpx.Client, headers: dict[str,
         + b"\r\n",
         b"POST /api/query HTTP/1.1\r\nHost: HERE\r\nContent-Length: -5\r\n\r\n",
         b"POST /api/query HTTP/1.1\r\nHost: HERE\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcde",
+        b"POST /api/query HTTP/1.1\r\nHost: HERE\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
         b"\x16\x03\x01\x00\xa5\x01\x00",
         b"GET /api/me\r\n\r\n",
     ],
-    ids=["two hosts", "long header", "many headers", "negative length", "two lengths", "tls", "old"],
+    ids=[
+        "two hosts",
+        "long header",
+        "many headers",
+        "negative length",
+        "two lengths",
+        "two bodies",
+        "tls",
+        "old",
+    ],
 )
 def test_heads_nobody_should_send_are_refused_at_once(served: Served, head: bytes) -> None:
     """The answer is a refusal or a closed connection, within moments, and the next request is answered."""
@@ -249,6 +260,8 @@ def test_heads_nobody_should_send_are_refused_at_once(served: Served, head: byte
         while piece := raw.recv(65536):
             reply += piece
     assert not reply or reply.startswith((b"HTTP/1.1 4", b"HTTP/1.0 4"))
+    assert not reply or b"application/problem+json" in reply
+    assert b"chunked" not in head or reply.startswith(b"HTTP/1.1 400")
     with served.client() as client:
         assert client.get("/me").status_code == 200
 

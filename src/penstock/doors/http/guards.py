@@ -68,6 +68,14 @@ class Guard:
             return await problem(431, "ERR_HEAD_TOO_LARGE", "the headers are too many or too long")(
                 scope, receive, answer
             )
+        if _is_two_bodies(scope["headers"]):
+            refusal = problem(
+                400,
+                "ERR_REQUEST_INVALID",
+                "a body has a Content-Length or a Transfer-Encoding, not both",
+                headers={"Connection": "close"},
+            )
+            return await refusal(scope, receive, answer)
         bounded = _Patient(receive, self._patience) if is_streamed else _Bounded(receive, self._body_max)
         try:
             await self._app(scope, bounded, answer)
@@ -78,6 +86,12 @@ class Guard:
             await problem_of(Unavailable("the server is about to restart", code="ERR_RESTARTING"))(
                 scope, receive, answer
             )
+
+
+def _is_two_bodies(headers: list[tuple[bytes, bytes]]) -> bool:
+    """Whether somebody between us and the client may have read another body than we do (RFC 9112, 6.1)."""
+    names = {name for name, _ in headers}
+    return b"content-length" in names and b"transfer-encoding" in names
 
 
 def _is_swollen(headers: list[tuple[bytes, bytes]]) -> bool:

@@ -8,13 +8,14 @@ import logging
 import socket
 from collections.abc import Callable
 
+import h11
 import uvicorn
-from h11 import Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from penstock.doors.entry import Entry
 from penstock.doors.http.app import make_app
 from penstock.doors.http.house import House
+from penstock.doors.http.problems import problem
 from penstock.doors.http.rates import Rates
 from penstock.doors.live.hub import Limits, open_hub
 from penstock.doors.live.listener import Room
@@ -76,7 +77,15 @@ class PromptProtocol(H11Protocol):
         if not self._is_between_requests():
             self._be_patient()
 
-    def handle_websocket_upgrade(self, event: Request) -> None:
+    def send_400_response(self, msg: str) -> None:
+        """What cannot be read as a request is refused as everything else is."""
+        refusal = problem(400, "ERR_REQUEST_INVALID", msg, headers={"Connection": "close"})
+        head = h11.Response(status_code=400, headers=refusal.raw_headers, reason=b"Bad Request")
+        for event in (head, h11.Data(data=bytes(refusal.body)), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event))
+        self.transport.close()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """From here on the connection is a WebSocket's, which lasts."""
         self._be_patient()
         super().handle_websocket_upgrade(event)
