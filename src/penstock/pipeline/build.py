@@ -76,6 +76,20 @@ class Rest:
     total: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Which characters of a text are being embedded, and how many chunks were written before."""
+
+    start: int
+    end: int
+    of: int
+    chunks: int
+
+    def reached(self, left: int, pieces: int) -> int:
+        """About how far it is with so many pieces left."""
+        return self.end - (self.end - self.start) * left // pieces
+
+
 class Builder:
     """Makes captured bytes searchable."""
 
@@ -209,10 +223,13 @@ class Builder:
                 code="ERR_CONFIGURATION",
             )
         pieces = split(parsed, recipe, self._shop.tokenizer)
-        total = 0
+        total = done = 0
         while True:
             portion = await asyncio.to_thread(_some, pieces)
-            vectors = await self._embed(attempt, [piece for _, piece in portion])
+            part = Part(
+                start=done, end=portion[-1][0].end if portion else done, of=len(parsed.text), chunks=total
+            )
+            vectors = await self._embed(attempt, [piece for _, piece in portion], part)
             tenant = attempt.lease.tenant
             chunks = [_new_chunk(parsed, chunk, vector_key(piece, tenant)) for chunk, piece in portion]
             total += len(portion)
@@ -222,9 +239,10 @@ class Builder:
                 attempt.lease,
                 partial(_add_chunks, version=version.id, model=model, vectors=vectors, chunks=chunks),
             )
-            await attempt.progress(portion[-1][0].end, len(parsed.text), chunks=total)
+            done = part.end
+            await attempt.progress(done, part.of, chunks=total)
 
-    async def _embed(self, attempt: Attempt, pieces: list[Piece]) -> Vectors:
+    async def _embed(self, attempt: Attempt, pieces: list[Piece], part: Part) -> Vectors:
         """See to it that every piece has its vector; each batch is kept as soon as it is there.
 
         The last one is the caller's to keep: it has more to write at that moment, and one commit costs less.
@@ -241,6 +259,7 @@ class Builder:
                 if not left:
                     return found
                 await self._keep(attempt, found)
+                await attempt.progress(part.reached(left, len(missing)), part.of, chunks=part.chunks)
         return []
 
     async def _keep(self, attempt: Attempt, vectors: Vectors) -> None:
