@@ -24,8 +24,10 @@ pytestmark = pytest.mark.xdist_group("api_two_processes")
 QUOTA_DOCUMENTS = 7
 QUOTA_BYTES = 5_000
 REQUESTS = 30
+ORIGIN = "https://app.example.org"
 LIMITS = {
     **SIGNED_IN,
+    "PENSTOCK_AUTH_ALLOWED_ORIGINS": ORIGIN,
     "PENSTOCK_HTTP_QUOTA_DOCUMENTS": str(QUOTA_DOCUMENTS),
     "PENSTOCK_HTTP_QUOTA_BYTES": str(QUOTA_BYTES),
     "PENSTOCK_HTTP_PORT": "0",
@@ -199,3 +201,17 @@ def test_a_repeat_is_answered_though_the_first_filled_the_quota(someone: Someone
     assert one.delete(f"{someone.at}/collections/papers").status_code == 202
     assert (upload(other, "fills").status_code, upload(other, "fills").json()) == (202, first.json())
     assert one.get(f"{someone.at}/documents").json()["total"] == 0
+
+
+@pytest.mark.parametrize("header", ["If-None-Match", "If-Match", "Last-Event-ID", "Range", "Idempotency-Key"])
+def test_a_page_of_an_allowed_origin_may_send_what_the_api_offers(
+    both: tuple[Served, Served], header: str
+) -> None:
+    """The browser asks first, and is told yes."""
+    asked = {
+        "Origin": ORIGIN,
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": header.lower(),
+    }
+    reply = httpx.options(f"{both[0].address}/api/workspaces", headers=asked)
+    assert (reply.status_code, reply.headers["access-control-allow-origin"]) == (200, ORIGIN)
