@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -41,6 +42,7 @@ def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> P
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "run").mkdir(exist_ok=True)
+        _make_private(path)
     except OSError as error:
         raise Unavailable(
             f"the data folder {folder} cannot be made or written ({error.strerror})",
@@ -57,6 +59,12 @@ def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> P
         if db is not None:
             db.close()
     return path
+
+
+def _make_private(path: Path) -> None:
+    """A new database is its owner's to read; who wants to share it says so. Its log becomes like it."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _refuse_newer(path: Path) -> None:
