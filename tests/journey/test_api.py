@@ -16,7 +16,10 @@ from tests.support.endpoint import fake_endpoint, streamed
 from tests.support.served import Served, serving
 
 pytestmark = pytest.mark.xdist_group("api")
-TEXT = "# Rooms\n\nA lost key costs forty crowns. Bicycles stand behind the house.\n"
+TEXT = (
+    "# Rooms\n\nA lost key costs forty crowns. Bicycles stand behind the house.\n\n"
+    "Lamps are mended by <b>Ann</b>, see [her page](javascript:alert(1)).\n"
+)
 QUESTION = "What does a lost key cost?"
 
 
@@ -104,6 +107,16 @@ def test_a_question_is_answered_with_its_source(client: httpx.Client) -> None:
     assert (nothing["found"], nothing["citations"]) == (False, [])
     unknown = client.post(f"{at}/query", json={"question": QUESTION, "collection": "none"})
     problem(unknown, 404, "ERR_COLLECTION_UNKNOWN")
+
+
+def test_what_a_document_says_is_safe_to_show_and_quoted_exactly(client: httpx.Client) -> None:
+    """Nothing in an answer's text acts in a viewer; its claims are counted in that text."""
+    asked = {"question": "Who mends the lamps?", "workspace_id": LOCAL_WORKSPACE}
+    answer = client.post("/query", json=asked).json()
+    assert "< b>Ann< /b>, see [her page] (javascript: alert(1))" in answer["text"]
+    for claim in answer["claims"]:
+        assert answer["text"][claim["start"] : claim["end"]] == claim["text"]
+    assert "by <b>Ann</b>, see" in answer["citations"][0]["quotes"][0]["text"]
 
 
 def test_a_conversation_keeps_what_was_asked_and_answered(client: httpx.Client) -> None:
