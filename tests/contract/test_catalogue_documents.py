@@ -391,8 +391,8 @@ async def test_a_parse_is_kept_by_bytes_and_parser(store: Store) -> None:
     kept = KeptParse(blob=blob_of("in"), parser="pdf 1", result=blob_of("out"))
     await store.write(lambda tx: tx.kept.keep_parse(kept))
 
-    assert await store.catalogue.parse_of(kept.blob, "pdf 1") == kept
-    assert await store.catalogue.parse_of(kept.blob, "pdf 2") is None
+    assert await store.write(lambda tx: tx.kept.parse_of(kept.blob, "pdf 1")) == kept
+    assert await store.write(lambda tx: tx.kept.parse_of(kept.blob, "pdf 2")) is None
     assert await store.catalogue.parses(kept.blob) == [kept]
     assert await store.catalogue.parses(kept.result) == []
     assert await store.catalogue.unused_blobs([kept.blob, kept.result]) == {kept.blob}

@@ -293,7 +293,7 @@ async def test_a_purged_document_leaves_nothing(store: Store) -> None:
     keys = [text_key("mine alone"), text_key("shared")]
     assert await store.catalogue.known_vectors(MODEL, keys) == {keys[1]}
     assert await store.catalogue.version(version_id(gone)) is None
-    assert await store.catalogue.parse_of(blob, "p") is None
+    assert await store.write(lambda tx: tx.kept.parse_of(blob, "p")) is None
     assert await store.write(lambda tx: tx.documents.get(gone.id)) is None
     assert await store.catalogue.unused_blobs([blob, blob_of("parsed")]) == {blob, blob_of("parsed")}
     assert await found_texts(store, "shared") == ["shared"]

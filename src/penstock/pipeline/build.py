@@ -64,6 +64,8 @@ class Begun:
     document: Document
     stage: StageId
     targets: tuple[tuple[Generation, Version], ...]
+    parse: KeptParse | None
+    """If these bytes were parsed before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ class Builder:
         return any(generation.id not in (now.generation, now.building) for generation, _ in begun.targets)
 
     async def _build(self, attempt: Attempt, captured: Captured, options: Options, begun: Begun) -> None:
-        parsed, anew = await self._parse(attempt, captured, options)
+        parsed, anew = await self._parse(attempt, captured, options, begun.parse)
         stage = await self._shop.write(
             attempt.lease, lambda tx: _to_ingest(tx, attempt, begun, parsed, anew, options)
         )
@@ -173,12 +175,10 @@ class Builder:
                     await self._shop.projection.withdraw(rest.version)
 
     async def _parse(
-        self, attempt: Attempt, captured: Captured, options: Options
+        self, attempt: Attempt, captured: Captured, options: Options, kept: KeptParse | None
     ) -> tuple[Parsed, KeptParse | None]:
         """The document's text, and the parse to keep if it was made just now."""
         limits = self._shop.limits_of(attempt.lease)
-        key = parse_key(captured.name, options, attempt.lease.tenant)
-        kept = await self._shop.catalogue.parse_of(captured.blob, key)
         if kept is not None:
             parsed = await self._read(kept.result)
             limits.check_pages(len(parsed.pages))
@@ -186,6 +186,7 @@ class Builder:
         parsed = await self._parse_anew(captured, options)
         limits.check_pages(len(parsed.pages))
         blob = await self._shop.blobs.put_bytes(encode_parsed(parsed))
+        key = parse_key(captured.name, options, attempt.lease.tenant)
         return parsed, KeptParse(blob=captured.blob, parser=key, result=BlobId(blob.hash))
 
     async def _parse_anew(self, captured: Captured, options: Options) -> Parsed:
@@ -312,7 +313,8 @@ def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Optio
         if generation is not None
     )
     if targets:
-        return Begun(document=document, stage=stage, targets=targets)
+        parse = tx.kept.parse_of(captured.blob, parse_key(captured.name, options, lease.tenant))
+        return Begun(document=document, stage=stage, targets=targets, parse=parse)
     tx.documents.touch(document.id)
     tx.kept.note_file(document.id, mark=options.mark, root=options.root)
     tx.stages.finish(lease, stage)

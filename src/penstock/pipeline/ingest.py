@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.model.catalogue import StageKind
+from penstock.model.errors import Fault
 from penstock.model.jobs import Lease
 from penstock.model.options import options_of
 from penstock.pipeline.build import Builder
@@ -26,9 +27,14 @@ class Ingest:
         lease, options = attempt.lease, options_of(attempt.lease.metadata_json)
         if lease.delete_first:
             await self._shop.write(lease, lambda tx: hide(tx, lease))
-        await self._attach(lease)
+        if lease.attempt > 1:
+            await self._attach(lease)
         async with self._shop.blobs.claiming():  # until a version refers to them
-            captured = await self._capturer.capture(lease, options)
+            try:
+                captured = await self._capturer.capture(lease, options)
+            except Fault:
+                await self._attach(lease)  # so late, for hardly any job needs it
+                raise
             if captured is None:
                 await self._shop.write(lease, lambda tx: hide(tx, lease))
             else:

@@ -213,6 +213,10 @@ class Kept(Protocol):
         """Remember a parse by its bytes and parser."""
         ...
 
+    def parse_of(self, blob: BlobId, parser: str) -> KeptParse | None:
+        """A kept parse."""
+        ...
+
     def keep_vectors(self, model: str, vectors: Sequence[tuple[bytes, Vector]]) -> None:
         """Remember vectors by text key (K12)."""
         ...
@@ -301,10 +305,6 @@ class Catalogue(Protocol):
 
     async def tokens(self, version: VersionId) -> int:
         """How many tokens its chunks hold."""
-        ...
-
-    async def parse_of(self, blob: BlobId, parser: str) -> KeptParse | None:
-        """A kept parse."""
         ...
 
     async def parses(self, blob: BlobId) -> list[KeptParse]:

@@ -116,11 +116,6 @@ class SqliteCatalogue:
         row = await self._store.look(lambda db: db.execute(sql("version_tokens"), (version,)).fetchone())
         return int(row[0])
 
-    async def parse_of(self, blob: BlobId, parser: str) -> KeptParse | None:
-        """A kept parse."""
-        row = await self._store.look(lambda db: db.execute(sql("parse_find"), (blob, parser)).fetchone())
-        return None if row is None else KeptParse(blob=BlobId(row[0]), parser=row[1], result=BlobId(row[2]))
-
     async def parses(self, blob: BlobId) -> list[KeptParse]:
         """Every kept parse of these bytes, the newest first."""
         rows = await self._store.look(lambda db: db.execute(sql("parses_of"), (blob,)).fetchall())

@@ -31,6 +31,11 @@ class SqliteKept:
         """Remember a parse by its bytes and parser."""
         self._db.execute(sql("parse_keep"), (parse.blob, parse.parser, parse.result, self._now))
 
+    def parse_of(self, blob: BlobId, parser: str) -> KeptParse | None:
+        """A kept parse."""
+        row = self._db.execute(sql("parse_find"), (blob, parser)).fetchone()
+        return None if row is None else KeptParse(blob=BlobId(row[0]), parser=row[1], result=BlobId(row[2]))
+
     def keep_vectors(self, model: str, vectors: Sequence[tuple[bytes, Vector]]) -> None:
         """Remember vectors by text key (K12); one of another length or not finite raises Broken."""
         if not vectors:
