@@ -13,6 +13,7 @@ from tests.support.web_server import WebServer, reply, web_server
 PROBLEM = json.dumps({"detail": "busy", "code": "ERR_RATE_LIMITED", "suggestions": ["Wait."]}).encode()
 BUSY = reply(PROBLEM, status="429 Too Many Requests", retry_after="0")
 ME = json.dumps({"user_id": "u", "role": "r", "proof": "local", "expires_at": None, "later": 1}).encode()
+NO_ERROR = {"error_code": None, "error_message": None, "reply_to": None}
 MADE = json.dumps({"id": "w", "name": "n", "created_at": "t"}).encode()
 
 
@@ -50,18 +51,45 @@ async def test_a_busy_server_is_asked_again_by_who_may(web: WebServer, p: Pensto
 
 async def test_what_might_be_done_twice_is_asked_once(web: WebServer, p: Penstock) -> None:
     """A request without a key is not repeated, whatever came back."""
-    in_turn(web, "/api/workspaces", BUSY, b"", reply(MADE))
+    in_turn(web, "/api/workspaces/w/documents/d", BUSY, b"", reply(b"{}"))
 
     with pytest.raises(PenstockError) as told:
-        await p.create_workspace("n")
+        await p.workspace("w").delete_document("d")
     assert (told.value.status, told.value.code, told.value.suggestions) == (
         429,
         "ERR_RATE_LIMITED",
         ("Wait.",),
     )
     with pytest.raises(PenstockError, match="ERR_SERVER_UNREACHABLE"):
-        await p.create_workspace("n")
+        await p.workspace("w").delete_document("d")
     assert len(web.asked) == 2
+
+
+async def test_what_is_made_is_asked_for_again_under_its_key(web: WebServer, p: Penstock) -> None:
+    """The same key each time, so it is made once."""
+    in_turn(web, "/api/workspaces", BUSY, b"", reply(MADE))
+
+    assert (await p.create_workspace("n")).id == "w"
+    keys = {line for head in web.asked for line in head.lower().splitlines() if "idempotency-key" in line}
+    assert (len(web.asked), len(keys)) == (3, 1)
+
+
+async def test_an_answer_another_process_writes_is_waited_for(web: WebServer, p: Penstock) -> None:
+    """The reply says that it is on its way; half of it is never taken for the whole."""
+
+    def said(role: str, status: str, content: str = "") -> dict[str, object]:
+        told = {"id": role, "number": 1, "role": role, "status": status, "content": content}
+        times = {"created_at": "t", "updated_at": "t"}
+        return told | times | {"citations": [], "usage": None, "metadata": {}, **NO_ERROR}
+
+    posted = json.dumps({"question": said("user", "done"), "answer": said("ai", "pending")}).encode()
+    half, whole = (
+        json.dumps(said("ai", *each)).encode() for each in (("running", "For"), ("done", "Forty."))
+    )
+    in_turn(web, "/api/conversations/c/messages", reply(posted, status="202 Accepted"))
+    in_turn(web, "/api/conversations/c/messages/ai", reply(half), reply(whole))
+
+    assert (await p.post("c", "How much?")).answer.content == "Forty."
 
 
 async def test_patience_ends(web: WebServer, p: Penstock) -> None:

@@ -8,6 +8,7 @@ the token was refused. Both a few times, then the caller is told.
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -58,6 +59,12 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     repeats: bool = False
     seconds: float | None = 30.0
+
+
+def once(path: str, body: object = None) -> Request:
+    """A request that makes something, under a key of its own: sent again, it does nothing twice."""
+    key = {"Idempotency-Key": uuid.uuid4().hex}
+    return Request(method="POST", path=path, body=body, headers=key, repeats=True)
 
 
 class Line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from penstock.client.credentials import Credentials, Refresh
-from penstock.client.line import Line, Request
+from penstock.client.line import Line, Request, once
 from penstock.client.values import Me, Workspace, WorkspacePage
 from penstock.client.workspace import InWorkspace
 
@@ -49,9 +49,7 @@ class Penstock(InWorkspace):
 
     async def create_workspace(self, name: str) -> Workspace:
         """Make one."""
-        return await self._line.ask(
-            Request(method="POST", path="/workspaces", body={"name": name}), Workspace
-        )
+        return await self._line.ask(once("/workspaces", {"name": name}), Workspace)
 
     def workspace(self, workspace_id: str) -> InWorkspace:
         """Another workspace, over the same connections."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from msgspec import Struct
 
+from penstock.client.errors import unreachable
 from penstock.client.events import Event, Passing, Resync
 from penstock.client.subscription import Subscription, ended
 from penstock.client.values import Message, Posted
+
+LOOK_SECONDS = 0.5
 
 
 class Delta(Struct, frozen=True, kw_only=True):
@@ -16,6 +20,19 @@ class Delta(Struct, frozen=True, kw_only=True):
 
     start: int
     text: str
+
+
+async def whole(posted: Posted, read: Callable[[str], Awaitable[Message]], seconds: float) -> Posted:
+    """The same with the whole answer: one that another process writes is looked at until it has ended."""
+    answer = posted.answer
+    try:
+        async with asyncio.timeout(seconds):
+            while not answer.has_ended:
+                await asyncio.sleep(LOOK_SECONDS)
+                answer = await read(answer.id)
+    except TimeoutError:
+        raise unreachable(f"no answer in {seconds:g} s") from None
+    return Posted(question=posted.question, answer=answer)
 
 
 async def stream(

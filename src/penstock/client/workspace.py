@@ -12,7 +12,7 @@ from urllib.parse import quote
 from penstock.client import following, talk
 from penstock.client.errors import PenstockError
 from penstock.client.files import Form, Progress, Sendable
-from penstock.client.line import Line, Request
+from penstock.client.line import Line, Request, once
 from penstock.client.subscription import Subscription
 from penstock.client.values import (
     Accepted,
@@ -182,19 +182,17 @@ class InWorkspace:
     async def retry_document(self, document_id: str) -> Accepted:
         """Try a document in error again."""
         at = await self._at("documents", document_id, "retry")
-        return await self._line.ask(Request(method="POST", path=at), Accepted)
+        return await self._line.ask(once(at), Accepted)
 
     async def delete_documents(self, *document_ids: str) -> list[Accepted]:
         """Delete some: all of them, or none where one is not there."""
-        request = Request(
-            method="POST", path=await self._at("documents", "delete"), body={"ids": list(document_ids)}
-        )
+        request = once(await self._at("documents", "delete"), {"ids": list(document_ids)})
         return list((await self._line.ask(request, AcceptedPage)).items)
 
     async def retry_failed(self, *, collection: str | None = None, code: str | None = None) -> list[Accepted]:
         """Try documents in error again, a thousand at the most; of one collection, with one code, or all."""
         body = {"collection": collection, "code": code}
-        request = Request(method="POST", path=await self._at("documents", "retry"), body=body)
+        request = once(await self._at("documents", "retry"), body)
         return list((await self._line.ask(request, AcceptedPage)).items)
 
     async def job(self, job_id: str) -> Job:
@@ -278,7 +276,7 @@ class InWorkspace:
             "collections": list(collections),
             "documents": list(documents),
         }
-        return await self._line.ask(Request(method="POST", path="/conversations", body=body), Conversation)
+        return await self._line.ask(once("/conversations", body), Conversation)
 
     async def conversations(self) -> AsyncGenerator[Conversation, None]:
         """All of them, those with the latest news first."""
@@ -301,7 +299,8 @@ class InWorkspace:
         timeout: float = ANSWER_SECONDS,
     ) -> Posted:
         """Ask in a conversation and wait for the answer; the question is kept once, however often sent."""
-        return await self._line.ask(_posting(conversation_id, content, key, seconds=timeout), Posted)
+        posted = await self._line.ask(_posting(conversation_id, content, key, seconds=timeout), Posted)
+        return await talk.whole(posted, partial(self.message, conversation_id), timeout)
 
     async def stream(
         self, conversation_id: str, content: str, *, key: str | None = None
