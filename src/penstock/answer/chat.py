@@ -171,7 +171,7 @@ class Chat:
         await asyncio.gather(*tasks, return_exceptions=True)
         for live in tuple(self._live.values()):  # cancelled before their first step
             await self._fail(live, _report("ERR_INTERRUPTED"))
-            del self._live[live.message]
+            self._live.pop(live.message, None)
 
     def _refuse_near_the_end(self) -> None:
         if self._closing:
@@ -196,7 +196,7 @@ class Chat:
             log.warning("an answer cannot be stored: %s", fault.message)
         finally:
             self._turns.leave(live.whose, live.place)
-            del self._live[live.message]
+            self._live.pop(live.message, None)
 
     async def _write(self, live: _Live, task: Assignment) -> None:
         """Take what the replier makes of it to the store."""
