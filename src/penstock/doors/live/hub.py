@@ -43,11 +43,12 @@ RESTART = Ending(1012, "ERR_RESTARTING")
 PAGE_EVENTS = 200
 WAIT_SECONDS = 1.0
 BREATH_SECONDS = 0.002
-BREATH_SECONDS_MAX = 0.02
-"""Between two looks at the log, as long as the last one took: the more there is to send, the more is sent
-together, and the loop stays half free for others."""
+"""Between two looks at the log: commits that come quickly one after another are read together."""
 BREATH_MESSAGES = 200
 """After which others may use the loop."""
+BREATHS_MAX = 10
+"""The rest after many messages, one breath for each such portion: the more there is, the more goes together.
+By what was sent, not by how long it took: on a busy machine that would make the few wait as well."""
 UNDERWAY_SECONDS = 0.3
 SWEEP_SECONDS = 0.5
 RETRY_SECONDS = 0.25
@@ -146,26 +147,26 @@ class Hub:
     async def _follow(self) -> None:
         if self._unread or await self._feed.changes(WAIT_SECONDS):
             self._news = self._unread = True
-            began = asyncio.get_running_loop().time()
-            while await self._give_out():
-                pass
+            given, more = await self._give_out()
+            while more:
+                some, more = await self._give_out()
+                given += some
             self._unread = False
-            took = asyncio.get_running_loop().time() - began
-            await asyncio.sleep(min(max(BREATH_SECONDS, took), BREATH_SECONDS_MAX))
+            await asyncio.sleep(BREATH_SECONDS * min(1 + given // BREATH_MESSAGES, BREATHS_MAX))
 
-    async def _give_out(self) -> bool:
-        """Read one page for each who has news; whether there may be more."""
+    async def _give_out(self) -> tuple[int, bool]:
+        """Read one page for each who has news; how many messages that were, and whether there may be more."""
         asked = self._positions.copy()
         pages = await self._feed.pages(asked, limit=PAGE_EVENTS)
-        given = 0
+        given = breaths = 0
         for page in pages:
             # Where everybody left meanwhile, and perhaps somebody came, another position counts.
             if self._positions.get(page.user) == asked[page.user]:
                 given += self._deliver(page)
-            if given >= BREATH_MESSAGES:
-                given = 0
+            if given // BREATH_MESSAGES > breaths:
+                breaths = given // BREATH_MESSAGES
                 await asyncio.sleep(0)
-        return any(self._positions.get(page.user, page.last) < page.last for page in pages)
+        return given, any(self._positions.get(page.user, page.last) < page.last for page in pages)
 
     def _deliver(self, page: Page) -> int:
         """Give a page to everybody it is for; how many messages that were."""
