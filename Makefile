@@ -15,7 +15,7 @@ SHELL := /bin/sh
 # Python reads and writes UTF-8 whatever the caller's locale is.
 export PYTHONUTF8 := 1
 
-.PHONY: help install dev run test lint format format-check types imports pytest crash chaos fuzz sweep promtool bench bench-redis bench-ingest bench-retrieval bench-live lock clean
+.PHONY: help install dev run test lint format format-check types imports pytest crash chaos fuzz sweep promtool bench bench-redis bench-ingest bench-retrieval bench-live bench-servers lock clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -146,6 +146,9 @@ bench-retrieval: dev ## measure how well and how fast search finds (PENSTOCK_BEN
 
 bench-live: dev ## measure how many events reach how many connections, and how soon
 	$(BIN)/python -m bench.live --write docs/explanation/live-performance.md $(ARGS)
+
+bench-servers: .venv-bench/stamp-bench ## measure the application on uvicorn and on granian, in turns
+	.venv-bench/bin/python -m bench.live.servers $(ARGS)
 
 lock: .venv-lock/stamp-lock ## pin requirements/*.in again (UPGRADE=--upgrade takes newer versions)
 	@for name in run build dev bench fuzz; do \
