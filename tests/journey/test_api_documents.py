@@ -305,6 +305,11 @@ def test_jobs_are_listed_and_run_again(client: httpx.Client) -> None:
     for stage in client.get(f"{DOCUMENTS}/{made['document_id']}").json()["stages"][:2]:
         assert client.get(f"{at}/{stage['job_id']}").json()["id"] == made["job_id"]  # as events name it
     assert json.loads(client.post(f"{at}/{made['job_id']}/cancel").text) == {"cancelled": False}
+    text = {"collection": "papers", "name": "once.txt", "content": "Once upon a time."}
+    (once,) = client.post(f"{DOCUMENTS}/text", json=text).json()["items"]
+    ended(client, once["document_id"])
+    client.delete(f"{DOCUMENTS}/{once['document_id']}")
+    problem(client.post(f"{at}/{once['job_id']}/retry"), 404, "ERR_DOCUMENT_UNKNOWN")
 
 
 def test_a_full_workspace_takes_nothing_more(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from penstock.doors.http.document_shapes import CancelledSaid, JobPage, JobSaid
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, In
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.said import job_said
-from penstock.model.catalogue import StageId
+from penstock.model.catalogue import DocumentId, StageId
 from penstock.model.errors import Broken, Refused
-from penstock.model.jobs import Job, JobId
+from penstock.model.jobs import Job, JobId, Operation
 from penstock.model.requests import fingerprint_of
 from penstock.model.states import State
 from penstock.ports.database import Transaction
@@ -73,10 +73,11 @@ async def cancel(house: In, here: Here, job_id: JobName) -> CancelledSaid:
 
 @router.post("/{job_id}/retry", status_code=status.HTTP_202_ACCEPTED, response_model=JobSaid)
 async def retry(house: In, here: Here, job_id: JobName, repeatable: Repeatable) -> Response:
-    """Run an ended job again, as a new one that names it."""
+    """Run an ended job again, as a new one that names it, unless its document was deleted or moved away."""
     found = await _known(house, here, job_id)
 
     def work(tx: Transaction) -> JobSaid:
+        _check_document(tx, found)
         (receipt,) = tx.submit([replayed(found)])
         made = tx.job(receipt.job_id)
         if made is None:
@@ -85,6 +86,15 @@ async def retry(house: In, here: Here, job_id: JobName, repeatable: Repeatable) 
 
     mark = fingerprint_of("retry job", here.id, found.id)
     return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
+
+
+def _check_document(tx: Transaction, job: Job) -> None:
+    """Refused where the job would bring back a document that is no longer there."""
+    if job.document_id is None or job.op is Operation.DELETE:
+        return
+    now = tx.documents.get(DocumentId(job.document_id))
+    if now is None or now.hidden or now.collection_name != job.collection:
+        raise Refused("its document is not there any more", code="ERR_DOCUMENT_UNKNOWN")
 
 
 async def _known(house: In, here: Here, name: str) -> Job:
