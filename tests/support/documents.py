@@ -36,7 +36,7 @@ def _object(value: object, shape: Any, where: str) -> list[str]:
     hints = get_type_hints(shape)
     if not isinstance(value, dict):
         return [f"{where} is no object"]
-    found = [f"{where}.{name} is missing" for name in hints if name not in value]
+    found = [f"{where}.{name} is missing" for name in shape.__required_keys__ if name not in value]
     found += [f"{where}.{name} is not promised" for name in value if name not in hints]
     for name in hints:
         if name in value:
