@@ -133,7 +133,7 @@ promtool: dev ## let Prometheus' own promtool judge the metrics of a real worker
 	@echo "promtool has nothing to say against them"
 
 bench: .venv-bench/stamp-bench ## measure the queue beside its peers
-	.venv-bench/bin/python -m bench.queue $(ARGS)
+	.venv-bench/bin/python -m bench.queue --write docs/explanation/performance.md $(ARGS)
 
 bench-redis: .venv-bench/stamp-bench ## measure the queue on Redis beside its peers
 	.venv-bench/bin/python -m bench.redis --write docs/explanation/redis-performance.md $(ARGS)

@@ -14,7 +14,10 @@ from pathlib import Path
 from bench import host
 from bench.host import undisturbed
 from bench.queue import measures, peers
+from bench.queue.harness import REPEATS
 from bench.verdicts import Verdict, at_least, at_most, table, told
+
+CYCLE = "claim and settle, batches of 100, jobs a second"
 
 
 def main() -> int:
@@ -31,9 +34,9 @@ def main() -> int:
         found[name] = numbers
         print(f"{name}: " + ", ".join(f"{key} {value:,.2f}" for key, value in numbers.items()), flush=True)
 
-    take("submits a second", measures.submits(20_000 // small, 2_000 // small))
-    take("claim and settle, batches of 100, jobs a second", measures.cycles(20_000 // small, 100))
-    take("drain, jobs a second", measures.drains(20_000 // small))
+    take("submits a second", undisturbed(lambda: measures.submits(20_000 // small, 2_000 // small)))
+    take(CYCLE, undisturbed(lambda: measures.cycles(20_000 // small, 100)))
+    take("drain, jobs a second", undisturbed(lambda: measures.drains(20_000 // small)))
     rates = measures.peer_rates(20_000 // small)
     for peer, numbers in rates.items():
         take(peer, numbers)
@@ -52,7 +55,7 @@ def main() -> int:
 def judge(found: dict[str, dict[str, float]], rates: dict[str, dict[str, float]]) -> list[Verdict]:
     """The targets, each against what was measured in this run."""
     submits, drain, claim = found["submits a second"], found["drain, jobs a second"], found["claim, ms"]
-    cycle = found["claim and settle, batches of 100, jobs a second"]
+    cycle = found[CYCLE]
     best = {n: max(r.get(f"drain x{n}", 0.0) for r in rates.values()) for n in (1, 2)}
     pickup, four = found["pickup at 50 jobs a second, ms"], found["4 processes, ms"]
     verdicts = [
@@ -88,7 +91,7 @@ def page(found: dict[str, dict[str, float]], verdicts: list[Verdict], seconds: f
         "# Performance of the queue",
         "",
         "Made by `make bench`, which measures everything in one run.",
-        "Ours and the raw limit are taken in turns, three times; each peer is taken once.",
+        f"Ours and the raw limit are taken in turns, {REPEATS} times; each peer is taken once.",
         "The numbers are those of one machine on one day; the ratios are what to look at.",
         "",
         f"- Machine: {os.cpu_count()} cores, {platform.system()} {platform.release()}.",
@@ -98,7 +101,7 @@ def page(found: dict[str, dict[str, float]], verdicts: list[Verdict], seconds: f
         "- Every contender drains the same backlog of 20,000 no-op jobs.",
         "- Raw: the same table with its indexes and triggers, the leanest statements, no queue around them.",
         *(f"- {peer}: {words}." for peer, words in peers.DURABILITY.items()),
-        f"- Pickup, four processes and idle are taken up to {host.TRIES} times, until the host takes less "
+        f"- All but the peers and the claims are taken up to {host.TRIES} times, until the host takes less "
         f"than {host.QUIET:.0%} of the processors' time away; the least disturbed counts.",
         f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)}.",
         "",

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-REPEATS = 3
+REPEATS = 5
 
 
 @contextmanager

@@ -30,7 +30,7 @@ def connect(
     db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {synchronous.upper()}")
     db.execute("PRAGMA cache_size = -32768")
-    db.execute("PRAGMA mmap_size = 268435456")
+    db.execute("PRAGMA mmap_size = 1073741824")
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute("PRAGMA wal_autocheckpoint = 0")  # see checkpoint.py
     return db
