@@ -55,11 +55,13 @@ def submit(
     stamp = iso(now)
     batched = int(batch is not None)
     fresh = _insert_all(db, entries, stamp, batched)
+    created = Accepted.CREATED
     receipts: list[Receipt] = []
     for entry in entries:
-        if entry.job.id in fresh:
-            fresh.discard(entry.job.id)  # the same job again in one list finds the first
-            receipts.append(Receipt(job_id=entry.job.id, how=Accepted.CREATED))
+        job_id = entry.job.id
+        if job_id in fresh:
+            fresh.discard(job_id)  # the same job again in one list finds the first
+            receipts.append(Receipt(job_id, created))
         else:
             receipts.append(_submit_one(db, entry, stamp, batched))
     if batch is not None:
