@@ -7,12 +7,13 @@ import os
 import sqlite3
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 
 from bench.queue.ours import new_jobs
 from penstock.engines.sqlite.connection import connect, prepare
 from penstock.engines.sqlite.statements import sql
-from penstock.engines.sqlite.submitting import _insert_statement, _row, entries_of
+from penstock.engines.sqlite.submitting import _insert_statement, entries_of
 from penstock.model.rules import Rules
 
 NOW = "2026-01-02T00:00:00.000000Z"
@@ -45,7 +46,7 @@ def rows(count: int) -> list[tuple[object, ...]]:
     made: list[tuple[object, ...]] = []
     for start in range(0, count, 10_000):
         entries = entries_of(new_jobs(min(10_000, count - start), start), Rules())
-        made += [_row(entry, f"2026-01-01T00:00:{start // 10_000:02d}.000000Z", 0) for entry in entries]
+        made += [entry.row for entry in entries]
     return made
 
 
@@ -53,9 +54,10 @@ def insert_bulk(db: sqlite3.Connection, made: list[tuple[object, ...]], per_comm
     """Batches of a commit each, in statements of a hundred rows."""
     statement = _insert_statement(PORTION)
     for start in range(0, len(made), per_commit):
+        created = f"2026-01-01T00:00:{start // 1000 % 60:02d}.000000Z"
         db.execute("BEGIN IMMEDIATE")
         for at in range(start, start + per_commit, PORTION):
-            db.execute(statement, [value for row in made[at : at + PORTION] for value in row])
+            db.execute(statement, [created, 0, *chain.from_iterable(made[at : at + PORTION])])
         db.execute("COMMIT")
 
 
@@ -63,7 +65,7 @@ def insert_single(db: sqlite3.Connection, made: list[tuple[object, ...]]) -> Non
     """One row, one commit."""
     statement = sql("submit_insert")
     for row in made:
-        db.execute(statement, row)
+        db.execute(statement, (NOW, 0, *row))
 
 
 def cycle(db: sqlite3.Connection, batch: int, worker: str) -> list[tuple[str, int, str]]:

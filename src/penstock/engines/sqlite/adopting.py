@@ -111,7 +111,7 @@ def _joined(db: sqlite3.Connection, row: LegacyJob, waiting: tuple[str, str, str
     job_id, op, created_at = waiting
     hands_on = op != row.job.op and row.created_at >= seconds(created_at)
     if hands_on:
-        entry = submitting.Entry(row.job, row.key, row.payload_json, row.metadata_json)
+        entry = submitting.entry_of(row.job, row.key, row.payload_json, row.metadata_json)
         submitting.submit(db, [entry], now)
     _remember(db, row, job_id, now)
     change = f" and now does {row.job.op}, which came later" if hands_on else ""

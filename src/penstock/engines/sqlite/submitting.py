@@ -29,6 +29,8 @@ class Entry(NamedTuple):
     key: str
     payload: str
     metadata: str
+    row: tuple[object, ...]
+    """What submit_insert binds for it."""
 
 
 def entries_of(jobs: Sequence[NewJob], rules: Rules) -> list[Entry]:
@@ -38,7 +40,7 @@ def entries_of(jobs: Sequence[NewJob], rules: Rules) -> list[Entry]:
             f"{len(jobs):,} jobs in one submit, the limit is {rules.bulk_max:,}", code="ERR_BULK_TOO_LARGE"
         )
     return [
-        Entry(
+        entry_of(
             job,
             idempotency_key(job.collection, job.payload),
             encode_payload(job.payload, bytes_max=rules.payload_bytes_max),
@@ -46,6 +48,28 @@ def entries_of(jobs: Sequence[NewJob], rules: Rules) -> list[Entry]:
         )
         for job in jobs
     ]
+
+
+def entry_of(job: NewJob, key: str, payload: str, metadata: str) -> Entry:
+    """A job whose key, payload and metadata are texts already."""
+    row = (
+        job.id,
+        job.item_type._value_,  # a plain str: SQLite's driver is slow to bind anything else
+        job.op._value_,
+        job.tenant,
+        job.collection,
+        job.priority,
+        key,
+        payload,
+        job.max_retries,
+        job.branch,
+        metadata,
+        job.document_id,
+        iso_or_none(job.run_at),
+        job.replay_of,
+        int(job.delete_first),
+    )
+    return Entry(job, key, payload, metadata, row)
 
 
 def submit(
@@ -71,30 +95,6 @@ def submit(
     return receipts
 
 
-def _row(entry: Entry, stamp: str, batched: int) -> tuple[object, ...]:
-    job = entry.job
-    return (
-        job.id,
-        job.item_type.value,  # a plain str: SQLite's driver is slow to bind anything else
-        job.op.value,
-        job.tenant,
-        job.collection,
-        job.priority,
-        stamp,
-        stamp,
-        entry.key,
-        entry.payload,
-        job.max_retries,
-        job.branch,
-        entry.metadata,
-        job.document_id,
-        iso_or_none(job.run_at),
-        job.replay_of,
-        int(job.delete_first),
-        batched,
-    )
-
-
 def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, batched: int) -> set[JobId]:
     """Insert what meets no conflict; the ids that were new.
 
@@ -109,8 +109,9 @@ def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, ba
     inserted, at = 0, 0
     for portion in PORTIONS:
         while len(entries) - at >= portion:
-            rows = [_row(entry, stamp, batched) for entry in entries[at : at + portion]]
-            inserted += db.execute(_insert_statement(portion), tuple(chain.from_iterable(rows))).rowcount
+            rows = [entry.row for entry in entries[at : at + portion]]
+            values = (stamp, batched, *chain.from_iterable(rows))
+            inserted += db.execute(_insert_statement(portion), values).rowcount
             at += portion
     if inserted == len(entries):
         return set(ids)
@@ -127,7 +128,7 @@ def _any_alias(db: sqlite3.Connection, ids: list[JobId]) -> bool:
 def _insert_statement(rows: int) -> str:
     """submit_insert for so many rows."""
     text = sql("submit_insert")
-    begin, end = text.index("(?"), text.index("?)") + 2
+    begin, end = text.index("(?1"), text.index("?)") + 2
     return text[:begin] + ", ".join([text[begin:end]] * rows) + text[end:]
 
 
@@ -139,7 +140,7 @@ def _submit_one(db: sqlite3.Connection, entry: Entry, stamp: str, batched: int) 
         return Receipt(job_id=known[0], how=Accepted.EXISTING)
     waiting = db.execute(sql("submit_waiting"), {"key": entry.key, "tenant": entry.job.tenant}).fetchone()
     if waiting is None or db.execute(sql("submit_doomed"), {"id": waiting[0], "now": stamp}).rowcount:
-        db.execute(sql("submit_insert"), _row(entry, stamp, batched))
+        db.execute(sql("submit_insert"), (stamp, batched, *entry.row))
         return Receipt(job_id=entry.job.id, how=Accepted.CREATED)
     db.execute(sql("alias_add"), (entry.job.id, waiting[0]))
     if entry.job.op is Operation.SCAN:
