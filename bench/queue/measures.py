@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import time
+from contextlib import AsyncExitStack
+from itertools import count
 from pathlib import Path
 
 import psutil
@@ -129,40 +132,47 @@ def peer_rates(count: int) -> dict[str, dict[str, float]]:
 def claim_costs(large: int, small: int = 1000, batches: tuple[int, ...] = (1, 16)) -> dict[str, float]:
     """Milliseconds a claim takes with few jobs waiting, with many, and with many delayed beside few.
 
-    What a turn claimed is put in again before the next, so that as many wait at each turn's start.
+    What a turn claimed is put in again before the next, so that as many wait at each turn's start. The stores
+    stay open from turn to turn, as a worker's does.
     """
-    found: dict[str, float] = {}
     with scratch() as folder:
         bases = {"few": folder / "few", "many": folder / "many", "delayed": folder / "delayed"}
         ours.fill(bases["few"], small)
         ours.fill(bases["many"], large)
         ours.fill(bases["delayed"], large, run_at=FAR, start=10_000_000)
         ours.fill(bases["delayed"], small)
-        fresh = 20_000_000
+        times = asyncio.run(_claim_turns(bases, small, batches))
+    return {name: middle(values) * 1000 for name, values in times.items()}
+
+
+async def _claim_turns(
+    bases: dict[str, Path], small: int, batches: tuple[int, ...]
+) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {}
+    numbers = count(20_000_000, 10_000)
+    async with AsyncExitStack() as open_stores:
+        stores = {name: await open_stores.enter_async_context(ours.opened(at)) for name, at in bases.items()}
         for batch in batches:
-            lots: dict[str, list[float]] = {name: [] for name in bases}
             rounds = min(small // batch // 2, 60)
             for _ in range(CLAIM_TURNS):
-                for name, base in bases.items():
-                    lots[name] += _claim_times(base, batch, rounds)
-                    ours.fill(base, (rounds + WARM_UP) * batch, start=fresh)
-                    fresh += 10_000
-            for name, times in lots.items():
-                found[f"{name} batch {batch}"] = middle(times) * 1000
-    return found
+                for name, store in stores.items():
+                    times.setdefault(f"{name} batch {batch}", []).extend(
+                        await _claim_times(store, batch, rounds)
+                    )
+                    again = ours.new_jobs((rounds + WARM_UP) * batch, next(numbers))
+                    await ours.submit_bulk(store, again)
+                    await asyncio.to_thread(os.sync)
+    return times
 
 
-def _claim_times(base: Path, batch: int, rounds: int) -> list[float]:
-    async def claims(store: ours.SqliteStore) -> list[float]:
-        times = []
-        for _ in range(WARM_UP + rounds):
-            begin = time.perf_counter()
-            leases = await store.queue.claim(ours.WorkerId("bench"), batch, idle=False)
-            times.append(time.perf_counter() - begin)
-            await store.queue.settle([(lease, ours.DONE) for lease in leases])
-        return times[WARM_UP:]
-
-    return ours.with_store(base, claims)
+async def _claim_times(store: ours.SqliteStore, batch: int, rounds: int) -> list[float]:
+    times = []
+    for _ in range(WARM_UP + rounds):
+        begin = time.perf_counter()
+        leases = await store.queue.claim(ours.WorkerId("bench"), batch, idle=False)
+        times.append(time.perf_counter() - begin)
+        await store.queue.settle([(lease, ours.DONE) for lease in leases])
+    return times[WARM_UP:]
 
 
 def pickup(per_second: float, seconds: float) -> dict[str, float]:

@@ -6,7 +6,8 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,13 +42,20 @@ def with_store(folder: Path, work: Callable[[SqliteStore], Awaitable[T]]) -> T:
     """Run `work` on an open store."""
 
     async def run() -> T:
-        store = await open_sqlite(folder, rules=Rules(), clock=SystemClock())
-        try:
+        async with opened(folder) as store:
             return await work(store)
-        finally:
-            await store.close()
 
     return asyncio.run(run())
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[SqliteStore]:
+    """A store, closed at the end."""
+    store = await open_sqlite(folder, rules=Rules(), clock=SystemClock())
+    try:
+        yield store
+    finally:
+        await store.close()
 
 
 async def submit_bulk(store: SqliteStore, jobs: list[NewJob]) -> None:
