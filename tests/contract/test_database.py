@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from penstock.model.catalogue import DebtKind, NewDebt, WorkspaceId
 from penstock.model.errors import LeaseLost, Refused
 from penstock.model.events import DocumentCreated, DocumentStatusUpdated, Event, JobStatusUpdated
 from penstock.model.jobs import JobId, Lease
@@ -340,6 +341,26 @@ async def test_what_a_transaction_submits_wakes_who_waits(store: Store) -> None:
     await store.write(lambda tx: tx.submit([a_job()]))
 
     assert await asyncio.wait_for(waiting, 10)
+
+
+async def test_what_a_transaction_writes_without_a_job_wakes_nobody(store: Store) -> None:
+    """D1: signing in, talking and owing make no job ready; removing a workspace does."""
+
+    def talk(tx: Transaction) -> WorkspaceId:
+        tx.accounts.sign_in(ANN)
+        there = tx.accounts.open(ANN, "Plans").id
+        tx.conversations.post(there, tx.conversations.open(there).id, "Who is there?", owner="me")
+        tx.debts.owe(NewDebt(kind=DebtKind.FREE_BLOB, about="a1"))
+        return there
+
+    while await store.queue.arrival(0.001):
+        pass
+
+    there = await store.write(talk)
+
+    assert await store.queue.arrival(0.1) is False
+    assert await store.write(lambda tx: tx.accounts.remove(ANN, there))
+    assert await store.queue.arrival(10)
 
 
 async def test_a_barrier_submitted_in_a_transaction_closes_its_tenant(store: Store) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.engines.sqlite import submitting
 from penstock.engines.sqlite.access import Access
-from penstock.engines.sqlite.outbox import accept
 from penstock.engines.sqlite.records import collection_of
 from penstock.engines.sqlite.shelves import SqliteShelves
 from penstock.engines.sqlite.statements import sql
@@ -19,7 +18,6 @@ from penstock.model.errors import Exhausted, Refused
 from penstock.model.ids import new_job_id
 from penstock.model.jobs import NewJob, Operation
 from penstock.model.payloads import DeleteTenant
-from penstock.model.rules import Rules
 
 ALL = "all"
 """The collection a tenant's deletion names; it concerns every one."""
@@ -28,11 +26,12 @@ ALL = "all"
 class SqliteAccounts:
     """The verbs inside a transaction."""
 
-    def __init__(self, db: sqlite3.Connection, now: float, rules: Rules, *, booked: bool) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, now: float, submit: Callable[[Sequence[NewJob]], object]
+    ) -> None:
         self._db = db
         self._now = now
-        self._rules = rules
-        self._booked = booked
+        self._submit = submit
 
     def sign_in(self, user: str) -> None:
         """Know this user (A1)."""
@@ -77,7 +76,7 @@ class SqliteAccounts:
             payload=DeleteTenant(tenant_id_to_delete=tenant),
             op=Operation.DELETE,
         )
-        accept(self._db, submitting.entries_of([job], self._rules), self._now, None, booked=self._booked)
+        self._submit([job])
         return True
 
     def _add(self, user: str, name: str) -> WorkspaceId:

@@ -36,7 +36,7 @@ class SqliteTransaction:
         self._rules = rules
         self._booked = booked
         self.may_bring_work = False
-        """Whether a verb was asked for that can make a job ready; those of a document's way cannot."""
+        """Whether a verb was asked for that can make a job ready: only these wake who waits for work."""
 
     def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept jobs together with the caller's own changes."""
@@ -81,8 +81,7 @@ class SqliteTransaction:
     @property
     def accounts(self) -> SqliteAccounts:
         """Users and their workspaces."""
-        self.may_bring_work = True
-        return SqliteAccounts(self._db, self._now, self._rules, booked=self._booked)
+        return SqliteAccounts(self._db, self._now, self.submit)
 
     @property
     def shelves(self) -> SqliteShelves:
@@ -107,13 +106,11 @@ class SqliteTransaction:
     @property
     def debts(self) -> SqliteDebts:
         """What is owed."""
-        self.may_bring_work = True
         return SqliteDebts(self._db, self._now)
 
     @property
     def conversations(self) -> SqliteConversations:
         """Conversations and their messages."""
-        self.may_bring_work = True
         return SqliteConversations(self._db, self._now)
 
     @property
