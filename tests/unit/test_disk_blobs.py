@@ -1,5 +1,6 @@
 """What only the blob store on a disk can meet: a full disk, a folder it may not write, dead writers."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.disk import DiskBlobs
+from penstock.engines.disk import DiskBlobs, locking
 from penstock.engines.disk.durable import sweep_unfinished, unfinished, write_whole
 from penstock.model.errors import Unavailable
 
@@ -64,6 +65,30 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
     assert told.value.code == "ERR_STORE_READ_ONLY"
     assert str(tmp_path / "blobs") in told.value.message
+
+
+@pytest.mark.parametrize("of_folder", [False, True])
+async def test_a_lock_that_is_never_let_go_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_folder: bool
+) -> None:
+    """Whoever holds a blob or its folder may have been stopped; whoever waits for him does not wait for ever."""
+    monkeypatch.setattr(locking, "PATIENCE_SECONDS", 0.1)
+    blobs = DiskBlobs(tmp_path)
+    blob = await blobs.put_bytes(b"x")
+    (file,) = files_in(tmp_path)
+    locked = file.parent if of_folder else file
+    held = os.open(locked, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+
+    async with blobs.claiming():
+        with pytest.raises(Unavailable) as told:
+            await (blobs.put_bytes(b"x") if of_folder else blobs.verify(blob.hash))
+    os.close(held)
+
+    assert told.value.code == "ERR_STORE_UNAVAILABLE"
+    assert told.value.message == f"{locked} has been locked by another process for 0.1 s"
+    assert files_in(tmp_path) == [file]
+    assert await blobs.remove(blob.hash)
 
 
 def test_a_living_writers_file_is_not_swept(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from penstock.doors.parent import listen_for_end, orders_of
 from penstock.doors.streams import finish
 from penstock.engines.system.cores import one_core_a_product
 from penstock.model.errors import Fault
+from penstock.wiring.loop import run
 from penstock.wiring.workers import LAST_WORDS_SECONDS, Orders, serve
 
 log = logging.getLogger("penstock.child")
@@ -29,7 +30,7 @@ def main() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     one_core_a_product()
     try:
-        asyncio.run(_live(orders))
+        run(_live(orders))
     except Fault as fault:
         log.error("the worker process ends: %s", fault.message, extra={"worker_id": orders.worker})
         sys.exit(1)

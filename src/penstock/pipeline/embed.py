@@ -125,9 +125,13 @@ class EmbeddingDesk:
 
     def _take(self, idle: int) -> _Batch:
         """The next batch: the orders in turn, and an even share for all calls that idle."""
-        ready = [order for order in self._orders if self._room(order)]
-        waiting = sum(min(len(order.waiting), self._room(order)) for order in ready)
-        size = min(self._embedder.batch, -(-waiting // max(1, idle)))
+        calls = max(1, idle)
+        waiting = 0
+        for order in self._orders:
+            waiting += min(len(order.waiting), self._room(order))
+            if waiting >= calls * self._embedder.batch:
+                break
+        size = min(self._embedder.batch, -(-waiting // calls))
         batch: _Batch = []
         while len(batch) < size and (order := self._turn()) is not None:
             count = min(size - len(batch), len(order.waiting), self._room(order))

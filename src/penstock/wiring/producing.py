@@ -22,6 +22,7 @@ from penstock.model.priorities import ranks_of
 from penstock.ports.rate import Rate, places_at_once
 from penstock.settings import Settings
 from penstock.wiring.declared import declared_by, scan_root
+from penstock.wiring.loop import run
 from penstock.wiring.store import Store, open_store
 from penstock.wiring.telemetry import open_observatory
 
@@ -33,7 +34,7 @@ def run_producer(settings: Settings) -> int:
     """Produce until a signal comes; the code to end with."""
     if settings.producer.scan_dir is None:
         raise Refused("there is nothing to produce from: set producer.scan_dir", code="ERR_CONFIGURATION")
-    return asyncio.run(_run(settings))
+    return run(_run(settings))
 
 
 async def _run(settings: Settings) -> int:

@@ -20,6 +20,7 @@ from penstock.model.jobs import WorkerId
 from penstock.model.payloads import ItemType
 from penstock.ports.telemetry import Telemetry
 from penstock.settings import Settings
+from penstock.wiring.loop import run
 from penstock.wiring.store import Store, open_store
 from penstock.wiring.telemetry import check_tracing, open_observatory, open_teller
 from penstock.work.breaker import BreakerRules, Breakers
@@ -68,7 +69,7 @@ def run_supervisor(
     if handlers is not None:
         handlers_named(handlers)  # a mistake should be told here, once, not by every child
     check_tracing(settings)
-    return asyncio.run(_supervise(settings, handlers, produces, beside))
+    return run(_supervise(settings, handlers, produces, beside))
 
 
 async def _supervise(settings: Settings, handlers: str | None, produces: bool, beside: Beside) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import click
@@ -26,9 +25,11 @@ if TYPE_CHECKING:
 @click.pass_obj
 def command(given: Given, host: str | None, port: str | None) -> int:
     """Answer requests until told to stop; jobs are run by `penstock worker`."""
+    from penstock.wiring.loop import run
+
     settings = given.settings({"http.host": host, "http.port": port})
     set_up_logging(settings.observability.log_level, strict=settings.profile != "production")
-    return asyncio.run(_serve(settings))
+    return run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> int:

@@ -20,6 +20,7 @@ from penstock.doors.parent import listen_for_end, orders_of
 from penstock.doors.streams import finish
 from penstock.engines.system.cores import one_core_a_product
 from penstock.model.errors import Fault
+from penstock.wiring.loop import run
 
 log = logging.getLogger("penstock.http")
 LAST_WORDS_SECONDS = 15.0
@@ -36,7 +37,7 @@ def main() -> None:
     one_core_a_product()
     collect_seldom()
     try:
-        asyncio.run(_live(orders))
+        run(_live(orders))
     except Fault as fault:
         log.error("the serving process ends: %s", fault.message)
         sys.exit(1)

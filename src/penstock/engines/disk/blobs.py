@@ -29,6 +29,7 @@ from penstock.engines.disk.durable import (
     write_all,
 )
 from penstock.engines.disk.faults import keeping_fault, reading_fault
+from penstock.engines.disk.locking import alone_in
 from penstock.engines.disk.opening import check_unchanged, opened
 from penstock.model.errors import Broken, Refused
 from penstock.model.files import Blob, BlobHash, blob_hash
@@ -113,7 +114,7 @@ class DiskBlobs:
 
         def work(stop: Stop) -> Blob:
             if claimed is not None:
-                self._claim(digest, claimed)
+                self._claim(digest, claimed, stop)
             found, size = sha256(), 0
             with self._keeping(digest), self._path(digest).open("rb", buffering=0) as file:
                 while piece := file.read(PIECE_BYTES):
@@ -183,9 +184,9 @@ class DiskBlobs:
         except OSError as error:
             raise keeping_fault(error, self._path(digest)) from error
 
-    def _claim(self, digest: BlobHash, claimed: Claims) -> None:
+    def _claim(self, digest: BlobHash, claimed: Claims, stop: Stop) -> None:
         with self._keeping(digest):
-            file = claims.shared_soon(self._path(digest))
+            file = claims.shared_soon(self._path(digest), stop)
         if file is not None:  # whoever reads it next is told that it is gone
             claimed.add(file)
 
@@ -225,13 +226,14 @@ class Draft:
         with self._writing():
             make_folder(target.parent)
             there = _holds(target, blob)
-            with _locked(target.parent):
+            with alone_in(target.parent):
                 file = _renewed(target) if there else None
                 if file is None:
                     os.utime(self._file)
                     os.fsync(self._file)
+                    # Others may claim it once it is named, and nobody can have it alone in between.
+                    fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                     self._path.rename(target)
-                    fcntl.flock(self._file, fcntl.LOCK_SH)  # others may claim it from now on
                     file = os.dup(self._file)
                 try:
                     # Also for bytes another writer has just named: he may not have come this far.
@@ -294,7 +296,7 @@ def _seized(path: Path, before: float | None, seized: Claims) -> int | None:
 def _unlinked(path: Path, file: int) -> bool:
     """Take its name away, if it is still this file's: bytes put meanwhile are another file."""
     try:
-        with _locked(path.parent):
+        with alone_in(path.parent):
             if not claims.is_at(path, file):
                 return False
             path.unlink()
@@ -334,14 +336,3 @@ def _listing(folder: Path) -> Callable[[Stop], list[Blob]]:
         return found
 
     return work
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Nobody else names or removes a blob in this folder meanwhile."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

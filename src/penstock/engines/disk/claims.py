@@ -19,6 +19,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from threading import Lock
 
+from penstock.engines.disk.aside import Stop
+from penstock.engines.disk.locking import lock
+
 _BLOB = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -69,21 +72,28 @@ def current() -> Claims | None:
 
 def shared(path: Path) -> int | None:
     """The file, which nobody can remove while it is open; None where it is gone or about to go."""
-    return _locked(path, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return _locked(path, fcntl.LOCK_SH)
 
 
-def shared_soon(path: Path) -> int | None:
+def shared_soon(path: Path, stop: Stop) -> int | None:
     """The same, after whoever thinks of removing it has made up his mind; never with a folder's lock held."""
-    file = _locked(path, fcntl.LOCK_SH)
-    if file is None or is_at(path, file):
-        return file
+    file = _opened(path)
+    if file is None:
+        return None
+    try:
+        lock(file, fcntl.LOCK_SH, path, stop)
+        if is_at(path, file):
+            return file
+    except BaseException:
+        os.close(file)
+        raise
     os.close(file)
     return None
 
 
 def alone(path: Path) -> int | None:
     """The file, which nobody claims and nobody can claim; None where it is gone or somebody does."""
-    return _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return _locked(path, fcntl.LOCK_EX)
 
 
 def is_at(path: Path, file: int) -> bool:
@@ -94,13 +104,19 @@ def is_at(path: Path, file: int) -> bool:
         return False
 
 
-def _locked(path: Path, how: int) -> int | None:
+def _opened(path: Path) -> int | None:
     try:
-        file = os.open(path, _BLOB)
+        return os.open(path, _BLOB)
     except FileNotFoundError:
         return None
+
+
+def _locked(path: Path, how: int) -> int | None:
+    file = _opened(path)
+    if file is None:
+        return None
     try:
-        fcntl.flock(file, how)
+        fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(file)
         return None

@@ -8,12 +8,11 @@ those that were captured, because a file that was replaced since is another docu
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from penstock.engines.disk.durable import (
     write_whole,
 )
 from penstock.engines.disk.faults import keeping_fault, printable
+from penstock.engines.disk.locking import alone_in
 from penstock.engines.disk.opening import opened
 from penstock.model.errors import Broken, Exhausted, Fault, Refused
 from penstock.model.files import BlobHash
@@ -50,7 +50,7 @@ class DiskMover:
         def work(_: Stop) -> Moved:
             try:
                 make_folder(folder)
-                with _alone_in(folder):
+                with alone_in(folder):
                     return _move(source, folder, fitting_name(name), digest)
             except OSError as error:
                 raise keeping_fault(error, folder) from error
@@ -230,14 +230,3 @@ def _hash(path: Path) -> str:
 
 def _identity(about: os.stat_result) -> tuple[int, int, int, int]:
     return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """No other mover chooses a name in this folder meanwhile."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

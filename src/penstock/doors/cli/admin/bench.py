@@ -42,6 +42,8 @@ from penstock.doors.cli.values import duration
 @click.pass_obj
 def bench(given: Given, count: int, timeout: float) -> None:
     """Measure how fast the queue takes and hands out jobs."""
+    from penstock.wiring.loop import run
+
     settings = given.settings()
 
     async def measured() -> BenchFacts:
@@ -58,7 +60,7 @@ def bench(given: Given, count: int, timeout: float) -> None:
             lap_p95_ms=round(found.percentile(0.95) * 1000, 3),
         )
 
-    told = asyncio.run(measured())
+    told = run(measured())
     if given.as_json:
         output.document(told)
     else:
