@@ -71,7 +71,7 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 async def test_a_lock_that_is_never_let_go_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_folder: bool
 ) -> None:
-    """Whoever holds a blob or its folder may have been stopped; whoever waits for him does not wait for ever."""
+    """Whoever holds a blob or its folder may have been stopped; whoever waits is told, and when."""
     monkeypatch.setattr(locking, "PATIENCE_SECONDS", 0.1)
     blobs = DiskBlobs(tmp_path)
     blob = await blobs.put_bytes(b"x")
