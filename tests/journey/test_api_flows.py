@@ -1,30 +1,24 @@
 """The realtime contract's acceptance flows: raw HTTP, raw frames, API and workers as processes apart."""
 
-import json
-import os
 import signal
 import sqlite3
 import subprocess
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection
-from pathlib import Path
-from typing import Any
+from contextlib import closing, contextmanager, suppress
 
 import psutil
 import pytest
 
 from tests.support.command_line import PATIENCE, Program
-from tests.support.live import a_token, a_user
-from tests.support.raw_socket import Message, RawTab, raw_tab
-from tests.support.served import Served, serving
+from tests.support.person import Person
+from tests.support.raw_socket import Message, RawTab
+from tests.support.served import Served
 from tests.support.tenants import SIGNED_IN
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("api_flows")
 WORKING = {"PENSTOCK_WORKER_RETRY_DELAYS": "100ms", "PENSTOCK_WORKER_HEARTBEAT_TTL": "5s"}
 NOTE = b"# Keys\n\nA lost key costs forty crowns.\n"
-BOUNDARY = "a-boundary"
 LISTED = {
     *(
         "id",
@@ -42,74 +36,6 @@ LISTED = {
     *("metadata", "error", "created_at", "updated_at"),
 }
 """What a list of documents shows of each."""
-
-
-class Person:
-    """Somebody who is signed in, with a workspace and a collection."""
-
-    def __init__(self, served: Served, folder: Path) -> None:
-        self.served = served
-        self.folder = folder
-        self.user = a_user()
-        self.token = a_token(self.user)
-        (workspace,) = self.ask("GET", "/workspaces")["items"]
-        self.at = f"/workspaces/{workspace['id']}"
-        self.workspace: str = workspace["id"]
-        self.ask("POST", f"{self.at}/collections", {"name": "papers"})
-
-    def ask(self, method: str, path: str, body: object = None, *, form: bytes | None = None) -> Any:
-        """A request by hand; what was answered."""
-        headers = {"Authorization": f"Bearer {self.token}"}
-        if form is not None:
-            headers["Content-Type"] = f"multipart/form-data; boundary={BOUNDARY}"
-        elif body is not None:
-            headers["Content-Type"] = "application/json"
-        sent = form if form is not None else None if body is None else json.dumps(body).encode()
-        with closing(HTTPConnection("127.0.0.1", self.served.port, timeout=PATIENCE)) as raw:
-            raw.request(method, f"/api{path}", sent, headers)
-            reply = raw.getresponse()
-            said = reply.read()
-        assert reply.status < 300, said
-        return json.loads(said)
-
-    def upload(self, name: str, data: bytes) -> str:
-        """Send a file; its document's id."""
-        parts = (
-            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="collection"\r\n\r\npapers\r\n'
-            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\n'
-        )
-        form = parts.encode() + data + f"\r\n--{BOUNDARY}--\r\n".encode()
-        (taken,) = self.ask("POST", f"{self.at}/documents", form=form)["items"]
-        document: str = taken["document_id"]
-        return document
-
-    def tab(self, since: int | None = None) -> Any:
-        return raw_tab(self.served.port, self.token, since=since)
-
-    def log(self) -> list[tuple[int, str]]:
-        """The log of this person, as it stands in the database."""
-        return self.rows("SELECT seq, type FROM events WHERE user_id = ? ORDER BY seq", self.user)
-
-    def rows(self, statement: str, *values: object) -> list[Any]:
-        """What stands in the database."""
-        with closing(sqlite3.connect(self.folder / "data" / "penstock.db", timeout=PATIENCE)) as db:
-            return db.execute(statement, values).fetchall()
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return Program(tmp_path_factory.mktemp("flows"))
-
-
-@pytest.fixture(scope="module")
-def served(program: Program) -> Iterator[Served]:
-    with serving(program, "serve", env=SIGNED_IN) as served:
-        yield served
-
-
-@pytest.fixture
-def person(served: Served, program: Program) -> Person:
-    return Person(served, program.folder)
 
 
 class Worker:
@@ -138,11 +64,13 @@ class Worker:
 
     def kill(self) -> None:
         """All of it at once, as when the power goes."""
-        whole = [*psutil.Process(self._process.pid).children(recursive=True)]
-        for pid in (self._process.pid, *(each.pid for each in whole)):
-            os.kill(pid, signal.SIGKILL)
+        below = psutil.Process(self._process.pid).children(recursive=True)
+        self._process.kill()
+        for each in below:
+            with suppress(psutil.NoSuchProcess):  # a parser dies with its worker
+                each.kill()
         self._process.wait(PATIENCE)
-        psutil.wait_procs(whole, PATIENCE)
+        psutil.wait_procs(below, PATIENCE)
 
 
 @contextmanager
@@ -152,14 +80,6 @@ def working(program: Program) -> Iterator[Worker]:
         yield worker
     finally:
         worker.stop()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something no event tells of."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def is_status(document: str, status: str) -> Callable[[Message], bool]:
@@ -201,9 +121,9 @@ def assert_without_gap(tab: RawTab, *, after: int = 0) -> None:
     assert numbers == list(range(after + 1, after + 1 + len(numbers)))
 
 
-def test_a_question_is_seen_by_every_tab_until_it_is_answered(program: Program, person: Person) -> None:
+def test_a_question_is_seen_by_every_tab_until_it_is_answered(installed: Program, person: Person) -> None:
     """Section 7.1: the question at once, the answer pending, done; both tabs alike, the whole by HTTP."""
-    with person.tab() as one, person.tab() as other, working(program):
+    with person.tab() as one, person.tab() as other, working(installed):
         document = person.upload("keys.md", NOTE)
         one.until(is_status(document, "ingested"))
         talk = person.ask("POST", "/conversations", {"title": "Keys"})["id"]
@@ -233,9 +153,9 @@ def test_a_question_is_seen_by_every_tab_until_it_is_answered(program: Program, 
         assert person.ask("GET", f"/conversations/{talk}/messages")["items"] == [posted["question"], answer]
 
 
-def test_an_upload_is_seen_on_its_way(program: Program, person: Person) -> None:
+def test_an_upload_is_seen_on_its_way(installed: Program, person: Person) -> None:
     """Section 7.2: created as pending, then parsed, then ingested; what no parser can read ends in error."""
-    with person.tab() as tab, working(program):
+    with person.tab() as tab, working(installed):
         document = person.upload("keys.md", NOTE)
         tab.until(is_stage(document, "ingest", "success"))
         assert states(tab, document) == ["pending", "parsed", "ingested"]
@@ -257,13 +177,13 @@ def test_an_upload_is_seen_on_its_way(program: Program, person: Person) -> None:
 
 
 def test_a_stage_that_fails_again_and_again_is_tried_three_times_more(
-    program: Program, person: Person
+    installed: Program, person: Person
 ) -> None:
     """Section 7.2: bytes spoilt on disk may be mended meanwhile, so they are tried again, and then failed."""
     with person.tab() as tab:
         document = person.upload("spoilt.md", b"# Spoilt\n\nNobody will read this.\n")
-        spoil(program, b"Nobody will read this")
-        with working(program):
+        spoil(installed, b"Nobody will read this")
+        with working(installed):
             tab.until(is_status(document, "error"))
     assert states(tab, document) == ["pending", "error"]
     seen = stages(tab, document)
@@ -285,10 +205,10 @@ def spoil(program: Program, words: bytes) -> None:
     raise AssertionError("no such bytes are kept")
 
 
-def test_a_worker_killed_while_it_parses_costs_one_retry(program: Program, person: Person) -> None:
+def test_a_worker_killed_while_it_parses_costs_one_retry(installed: Program, person: Person) -> None:
     """Section 7.3: the stage goes back to queued, with an event, and the next worker brings it to its end."""
     with person.tab() as tab:
-        with working(program) as doomed:
+        with working(installed) as doomed:
             warm = person.upload("warm.md", b"# Warm\n\nSo that the parsers are there.\n")
             tab.until(is_status(warm, "ingested"))
             for parser in doomed.parsers():
@@ -297,7 +217,7 @@ def test_a_worker_killed_while_it_parses_costs_one_retry(program: Program, perso
             tab.until(is_stage(document, "parse", "running"))
             doomed.kill()
         assert stages(tab, document) == [("parse", "queued", 0), ("parse", "running", 0)]
-        with working(program):
+        with working(installed):
             tab.until(is_stage(document, "ingest", "success"))
     assert stages(tab, document) == [
         ("parse", "queued", 0),
@@ -314,7 +234,7 @@ def test_a_worker_killed_while_it_parses_costs_one_retry(program: Program, perso
 
 
 def test_what_was_committed_and_not_sent_is_sent_by_the_next_process(
-    program: Program, person: Person, served: Served
+    installed: Program, person: Person, served: Served
 ) -> None:
     """The API stands still while a worker commits, then is killed: `since` brings the rest, each once."""
     with person.tab() as tab:
@@ -323,8 +243,8 @@ def test_what_was_committed_and_not_sent_is_sent_by_the_next_process(
         seen = tab.numbered()
         (serving_process,) = psutil.Process(served.process.pid).children()
         serving_process.suspend()
-        with working(program):
-            until(lambda: '"ingested"' in last_payload(person))
+        with working(installed):
+            until("the last event tells of the end", lambda: '"ingested"' in last_payload(person))
         serving_process.kill()
     with person.tab(since=seen[-1]["seq"]) as again:
         again.until(lambda said: said["type"] == "ready")

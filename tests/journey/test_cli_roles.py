@@ -3,8 +3,7 @@
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,19 +12,13 @@ from penstock.settings import RedisServer
 from tests.support.command_line import PATIENCE
 from tests.support.metrics import fetched, free_port, numbers_of
 from tests.support.redis_program import QUEUE, RAG, RedisProgram
+from tests.support.waiting import until
 
 FILES = {
     "a.txt": "The notice period is thirty days.",
     "b.txt": "Bicycles stand behind the house.",
     "c.md": "# Tea",
 }
-
-
-def until(what: str, condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"not in time: {what}"
-        time.sleep(0.05)
 
 
 def answers(port: int, path: str) -> tuple[int, str]:

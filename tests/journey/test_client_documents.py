@@ -22,13 +22,8 @@ KEYS = "# Keys\n\nA lost key costs forty crowns.\n"
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return Program(tmp_path_factory.mktemp("client"))
-
-
-@pytest.fixture(scope="module")
-def served(program: Program) -> Iterator[Served]:
-    with serving(program, "run", "--role=all", env=SIGNED_IN) as process:
+def served(installed: Program) -> Iterator[Served]:
+    with serving(installed, "run", "--role=all", env=SIGNED_IN) as process:
         yield process
 
 
@@ -149,7 +144,7 @@ async def test_a_stream_that_was_begun_is_not_sent_again(p: Penstock, served: Se
 
 
 async def test_a_subscription_survives_twenty_cuts(
-    p: Penstock, served: Served, program: Program, user: str
+    p: Penstock, served: Served, installed: Program, user: str
 ) -> None:
     """What it gives is the committed log, each event once and in order."""
     seen: list[int] = []
@@ -174,7 +169,7 @@ async def test_a_subscription_survives_twenty_cuts(
             await news.wait()
             cutter.cut()
         await p.wait(*(str(each.document_id) for each in sent))
-        committed = log_of(program, user)
+        committed = log_of(installed, user)
         while len(seen) < len(committed):
             news.clear()
             await news.wait()

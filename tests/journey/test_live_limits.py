@@ -7,11 +7,11 @@ from contextlib import closing
 
 import pytest
 
-from tests.journey.test_api_flows import Person
-from tests.journey.test_live_uploads import sending
 from tests.support.command_line import PATIENCE, Program
 from tests.support.live import a_token, a_user
+from tests.support.person import Person
 from tests.support.raw_socket import raw_tab
+from tests.support.sending import sending
 from tests.support.served import Served, serving
 from tests.support.tenants import SIGNED_IN
 
@@ -28,13 +28,8 @@ LIMITS = {
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return Program(tmp_path_factory.mktemp("limits"))
-
-
-@pytest.fixture(scope="module")
-def served(program: Program) -> Iterator[Served]:
-    with serving(program, "serve", env={**SIGNED_IN, **LIMITS}) as served:
+def served(installed: Program) -> Iterator[Served]:
+    with serving(installed, "serve", env={**SIGNED_IN, **LIMITS}) as served:
         yield served
 
 
@@ -49,12 +44,12 @@ def test_connections_of_a_user_and_of_a_process_are_limited(served: Served) -> N
                 assert further.ending() == (4429, "ERR_CONNECTIONS")
 
 
-def test_answers_on_their_way_to_a_user_are_limited(program: Program, served: Served) -> None:
+def test_answers_on_their_way_to_a_user_are_limited(installed: Program, served: Served) -> None:
     """One more than twenty is 429, with Retry-After, in whichever conversation; another user is answered."""
     token, other = a_token(a_user()), a_token(a_user())
     with served.client(token) as client, served.client(other) as his:
         busy, talk = [client.post("/conversations", json={}).json()["id"] for _ in range(2)]
-        with closing(sqlite3.connect(program.data / "penstock.db", timeout=PATIENCE)) as db, db:
+        with closing(sqlite3.connect(installed.data / "penstock.db", timeout=PATIENCE)) as db, db:
             db.executemany(
                 "INSERT INTO messages"
                 " (message_id, conversation_id, number, role, due_at, created_at, updated_at)"
@@ -92,9 +87,9 @@ def test_whoever_missed_more_than_is_replayed_is_told_to_resync(served: Served) 
                 tab.hear()
 
 
-def test_an_upload_that_drips_is_cut_and_one_that_pauses_is_not(program: Program, served: Served) -> None:
+def test_an_upload_that_drips_is_cut_and_one_that_pauses_is_not(installed: Program, served: Served) -> None:
     """A byte now and then does not keep it open: 408, failed for whoever watches, and nothing is left."""
-    person = Person(served, program.folder)
+    person = Person(served, installed.folder)
     with person.tab() as tab, sending(person, "drips.txt") as slow, sending(person, "rests.txt") as fair:
         began = time.monotonic()
         for turn in range(40):
@@ -112,5 +107,5 @@ def test_an_upload_that_drips_is_cut_and_one_that_pauses_is_not(program: Program
         for _ in range(4 - 1 - turn // 10):
             fair.send()
         assert fair.finish()["name"] == "rests.txt"
-    assert list((program.data / "blobs" / "unfinished").iterdir()) == []
+    assert list((installed.data / "blobs" / "unfinished").iterdir()) == []
     assert len(person.ask("GET", f"{person.at}/documents")["items"]) == 1

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.command_line import Program
 from tests.support.servers.redis import Redis, a_redis
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.xdist_group("redis_queue"), pytest.mark.timeout(240)]
 PATIENCE = 60.0
@@ -52,7 +53,7 @@ class Yard:
     def start(self) -> None:
         """A worker, once it is alive."""
         self.worker = self.program.start("worker", "--config", "penstock.yaml")
-        self.until("a worker beats", lambda: bool(self.ask("KEYS", "worker:hb:*")))
+        until("a worker beats", lambda: bool(self.ask("KEYS", "worker:hb:*")))
 
     def kill(self) -> None:
         """All of it, without a word."""
@@ -72,12 +73,6 @@ class Yard:
     def ask(self, *words: str | int) -> object:
         with self.redis.bare() as bare:
             return bare.call(*words)
-
-    def until(self, what: str, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < deadline, f"not within {PATIENCE:g} s: {what}"
-            time.sleep(0.05)
 
     def message(self, name: str, text: str | None, number: int) -> dict[str, object]:
         """The page's own example, about a file of ours."""
@@ -108,7 +103,7 @@ class Yard:
         return dict(zip(words[::2], words[1::2], strict=True))
 
     def ended(self, job: str) -> dict[str, str]:
-        self.until(f"{job} ends", lambda: self.hash(job).get("status") in ("done", "failed"))
+        until(f"{job} ends", lambda: self.hash(job).get("status") in ("done", "failed"))
         return self.hash(job)
 
     def generation(self) -> tuple[int, int | None]:
@@ -160,7 +155,7 @@ def test_a_moved_file_is_called_what_its_message_calls_it(yard: Yard) -> None:
 
     assert told["status"] == "done", told
     moved = incoming.parent / "processed" / "bicycles.txt"
-    yard.until("it is moved", moved.with_name("bicycles.txt.meta.json").exists)
+    until("it is moved", moved.with_name("bicycles.txt.meta.json").exists)
     assert moved.read_text() == "Bicycles are kept in the cellar."
     assert list(incoming.iterdir()) == []
 
@@ -184,7 +179,7 @@ def test_what_cannot_be_read_is_a_dead_letter_and_the_worker_goes_on(yard: Yard,
     """The letter holds the exact bytes and a reason."""
     yard.ask("DEL", DEAD)
     yard.push(spoilt)
-    yard.until("there is a letter", lambda: yard.ask("LLEN", DEAD) == 1)
+    until("there is a letter", lambda: yard.ask("LLEN", DEAD) == 1)
 
     data = yard.ask("LINDEX", DEAD, 0)
     assert isinstance(data, bytes)
@@ -217,7 +212,7 @@ def test_a_message_may_have_the_collection_built_anew(yard: Yard) -> None:
     told = yard.ended(yard.push({**message, "options": {"reindex": True}}))
 
     assert told["status"] == "done", told
-    yard.until("the new generation answers", lambda: yard.generation()[0] != before[0])
+    until("the new generation answers", lambda: yard.generation()[0] != before[0])
     assert yard.generation()[1] is None
     assert {"anew.txt", "older.txt"} <= yard.found("bicycles notice period")
 
@@ -250,7 +245,7 @@ def test_killed_workers_and_an_emptied_redis_lose_nothing(yard: Yard) -> None:
 
     yard.start()
 
-    yard.until("the book is done", lambda: {row[1] for row in yard.program.rows()} <= {"done", "failed"})
+    until("the book is done", lambda: {row[1] for row in yard.program.rows()} <= {"done", "failed"})
     ends = {row[0]: row[1] for row in yard.program.rows()}
     assert [ends[job] for job in jobs] == ["done"] * 5
     assert {f"late-{number}.txt" for number in range(5)} <= yard.found("zebras")
