@@ -132,7 +132,10 @@ async def test_what_was_forgotten_is_told(store: Store, clock: FakeClock) -> Non
 
     assert not page.follows(1)
     assert (await store.feed.pages({ANN: 3}))[0].follows(3)
-    assert await store.feed.bounds([ANN, BO]) == {ANN: Bounds(oldest=4, last=5), BO: Bounds(oldest=1, last=0)}
+    assert await store.feed.bounds([ANN, BO]) == {
+        ANN: Bounds(oldest=4, last=5, at=clock.now()),
+        BO: Bounds(oldest=1, last=0),
+    }
 
 
 async def test_numbers_go_on_where_nothing_is_kept(store: Store, clock: FakeClock) -> None:
@@ -140,10 +143,22 @@ async def test_numbers_go_on_where_nothing_is_kept(store: Store, clock: FakeCloc
     await store.write(append(ANN, 3))
     await store.forget_events(clock.now() + 1.0)
 
-    assert (await store.feed.bounds([ANN]))[ANN] == Bounds(oldest=4, last=3)
+    assert (await store.feed.bounds([ANN]))[ANN] == Bounds(oldest=4, last=3, at=clock.now())
     (page,) = await store.feed.pages({ANN: 2})
     assert not page.follows(2)
     assert await store.feed.pages({ANN: 3}) == []
+
+
+async def test_a_number_is_known_by_its_time(store: Store, clock: FakeClock) -> None:
+    """S9: while its event is kept; of the last one also after that."""
+    await store.write(append(ANN, 2))
+    clock.advance(100.0)
+    await store.write(append(ANN, 1))
+    first, last = clock.now() - 100.0, clock.now()
+    assert [await store.feed.stamp(ANN, seq) for seq in (0, 1, 3, 4)] == [None, first, last, None]
+    assert await store.feed.stamp(BO, 1) is None
+    await store.forget_events(clock.now() + 1.0)
+    assert [await store.feed.stamp(ANN, seq) for seq in (1, 3)] == [None, last]
 
 
 async def test_a_snapshot_names_what_has_not_ended(store: Store) -> None:

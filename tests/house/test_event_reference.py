@@ -37,7 +37,7 @@ def test_what_passes_is_on_the_page_with_its_fields() -> None:
 def test_words_about_the_connection_are_on_the_page() -> None:
     """What the live door itself says has the fields the page names."""
     frames = [
-        ready_frame(1),
+        ready_frame(1, None),
         resync_frame(Reason.FUTURE, Snapshot(seq=1)),
         word_frame("auth", expires_at=None),
         word_frame("closed", code=1012, reason=""),

@@ -56,7 +56,7 @@ async def test_each_way_to_sign_in_is_let_in(server: LiveServer, store: SqliteSt
     ]
     for way in ways:
         async with server.connect(**way) as socket:  # type: ignore[arg-type]
-            assert await heard(socket) == {"type": "ready", "payload": {"seq": 0}}
+            assert await heard(socket) == {"type": "ready", "payload": {"seq": 0, "ts": None}}
     async with server.connect() as socket:
         await socket.send(json.dumps({"type": "auth", "token": a_token(user)}))
         assert (await heard(socket))["type"] == "ready"
@@ -173,8 +173,9 @@ async def test_what_was_missed_is_told_first(server: LiveServer, store: SqliteSt
     user = a_user()
     await store.write(moved(user, 7))
     async with server.connect(token=a_token(user), since=3) as socket:
-        assert [(await heard(socket))["seq"] for _ in range(4)] == [4, 5, 6, 7]
-        assert await heard(socket) == {"type": "ready", "payload": {"seq": 7}}
+        told = [await heard(socket) for _ in range(4)]
+        assert [each["seq"] for each in told] == [4, 5, 6, 7]
+        assert await heard(socket) == {"type": "ready", "payload": {"seq": 7, "ts": told[-1]["ts"]}}
         await store.write(moved(user))
         assert (await heard(socket))["seq"] == 8
 

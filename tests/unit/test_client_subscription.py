@@ -30,7 +30,7 @@ async def told_by(talk: Talk) -> AsyncIterator[Penstock]:
 
 
 def ready(seq: int) -> str:
-    return json.dumps({"type": "ready", "payload": {"seq": seq}})
+    return json.dumps({"type": "ready", "payload": {"seq": seq, "ts": "t" if seq else None}})
 
 
 def event(seq: int) -> str:
@@ -52,7 +52,8 @@ async def test_each_event_once_whatever_is_told_twice() -> None:
     async with told_by(talk) as p, p.subscribe(since=0) as events:
         seen = [await anext(events) for _ in range(3)]
         assert [each.seq for each in seen if isinstance(each, Event)] == [1, 2, 3]
-        assert (asked, events.seq) == (["/ws?since=0", "/ws?since=2"], 3)
+        assert (asked, events.seq) == (["/ws?since=0", "/ws?since=2@t"], 3)
+        assert events.bookmark == "3@t"
     async with told_by(talk) as p, p.subscribe(since=0, passing=True) as events:
         assert [type(await anext(events)) for _ in range(3)] == [Event, Event, Passing]
 

@@ -33,15 +33,18 @@ class Resync(msgspec.Struct, frozen=True, kw_only=True):
 
     reason: str
     seq: int
+    ts: str | None = None
     documents: tuple[dict[str, Any], ...]
     documents_left_out: bool
     answers: tuple[dict[str, Any], ...]
+    uploads: tuple[dict[str, Any], ...] = ()
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """From here on everything is told as it happens; `seq` is the last event before."""
 
     seq: int
+    ts: str | None = None
 
 
 class _Frame(msgspec.Struct, frozen=True, kw_only=True):

@@ -81,7 +81,7 @@ class Line:
         await asyncio.gather(*(each.aclose() for each in list(self._subscriptions)))
         await self._http.aclose()
 
-    def subscribe(self, since: int | None, *, passing: bool, patience: float | None) -> Subscription:
+    def subscribe(self, since: int | str | None, *, passing: bool, patience: float | None) -> Subscription:
         """Events, over connections of their own; ended with the line at the latest."""
         made = Subscription(
             f"ws{self.url.removeprefix('http')}/ws",

@@ -1,7 +1,7 @@
 """Events as they happen, over any number of connections.
 
-The number of the last event is all that is kept: a connection that is lost is made again behind it, and the
-server tells what was missed or says that everything is to be read again. So whoever reads sees each event
+Number and time of the last event are all that is kept: a connection that is lost is made again behind it, and
+the server tells what was missed or says that everything is to be read again. So whoever reads sees each event
 once and in order, whatever the line does. Nothing runs in the background: frames are taken when they are
 asked for, and a reader that stands still for long is cut off by the server and goes on where it stopped.
 """
@@ -45,14 +45,20 @@ class Subscription:
         url: str,
         credentials: Credentials,
         *,
-        since: int | None = None,
+        since: int | str | None = None,
         passing: bool = False,
         patience: float | None = None,
         on_close: Callable[[Subscription], object] = lambda _: None,
     ) -> None:
-        """`patience` is how many seconds it may hear from nobody before it raises; None is for ever."""
-        self.seq = since
+        """`since` is the number of an event, or the bookmark of another subscription.
+
+        `patience` is how many seconds it may hear from nobody before it raises; None is for ever.
+        """
+        number, _, at = str(since).partition("@")
+        self.seq = None if since is None else int(number)
         """The last event that was given, or behind which they begin; None until that is known."""
+        self._at: str | None = at or None
+        """When it was; with that it is known again also where other data were put under the server."""
         self._url = url
         self._credentials = credentials
         self._passing = passing
@@ -86,6 +92,13 @@ class Subscription:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
+    @property
+    def bookmark(self) -> str | None:
+        """With which another subscription goes on behind the last event given; None until that is known."""
+        if self.seq is None:
+            return None
+        return str(self.seq) if self._at is None else f"{self.seq}@{self._at}"
+
     async def ready(self) -> None:
         """Wait until whatever happens from now on will be told."""
         while self.seq is None:
@@ -118,8 +131,8 @@ class Subscription:
                 return  # told twice, given once
             case Passing() if not self._passing:
                 return
-            case Event(seq=seq) | Resync(seq=seq) | Ready(seq=seq):
-                self.seq = seq
+            case Event(seq=seq, ts=at) | Resync(seq=seq, ts=at) | Ready(seq=seq, ts=at):
+                self.seq, self._at = seq, at or None
         if not isinstance(heard, Ready):
             self._kept.append(heard)
 
@@ -181,7 +194,7 @@ class Subscription:
             raise fault
 
     async def _open(self) -> ClientConnection:
-        since = "" if self.seq is None else f"?since={self.seq}"
+        since = "" if self.bookmark is None else f"?since={self.bookmark}"
         return await connect(
             self._url + since,
             additional_headers=self._credentials.headers(),

@@ -335,12 +335,12 @@ class InWorkspace:
 
     def subscribe(
         self,
-        since: int | None = None,
+        since: int | str | None = None,
         *,
         passing: bool = False,
         patience: float | None = PATIENCE_SECONDS,
     ) -> Subscription:
-        """Everything that happens to us on this server, from now on or behind the event `since`.
+        """Everything that happens to us on this server, from now on or behind the event or bookmark `since`.
 
         Close it, or use it in `async with`; `passing` gives progress and words of answers too.
         """

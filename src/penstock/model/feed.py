@@ -23,6 +23,8 @@ class Bounds:
     """The first number kept; one more than `last` where none is."""
     last: int
     """The last number given; 0 before the first."""
+    at: float | None = None
+    """When it was given; None before the first."""
 
 
 class Page(NamedTuple):
@@ -110,6 +112,8 @@ class Snapshot:
     """Where things stand for a user once the event `seq` is known: whatever is not here has ended."""
 
     seq: int
+    at: float | None = None
+    """When that event was; None before the first."""
     documents: tuple[OpenDocument, ...] = ()
     documents_left_out: bool = False
     answers: tuple[AnswerSoFar, ...] = ()

@@ -5,11 +5,14 @@ S1  `changes` returns True soon after any process has committed anything, at onc
 S2  `pages` tells those of the users who have later events than the numbers given: each with his next events
     in order and his last number, all as of one moment that is not before the call.
 S3  A page whose first event does not follow the number given tells that those between are forgotten.
-S4  `bounds` tells each user's last number and the oldest one kept; numbers are never given twice.
+S4  `bounds` tells each user's last number with its time, and the oldest one kept. Numbers are never given
+    twice, also not by an older copy of the data that was put back, where that can be noticed.
 S5  `snapshot` is one moment: its documents, answers and uploads are as they were right after its `seq`.
 S6  `underway` tells how far running stages and uploads are and what unfinished answers say so far.
 S7  A user is told his own alone.
 S8  What is whispered reaches those who hear in other processes within milliseconds, or not at all.
+S9  `stamp` tells when a number was given: by that a reader's last event is known again. Of the last one it is
+    known also where nothing is kept.
 """
 
 from __future__ import annotations
@@ -36,6 +39,10 @@ class Feed(Protocol):
 
     async def bounds(self, users: Collection[str]) -> Mapping[str, Bounds]:
         """What is kept of each user's events (S4)."""
+        ...
+
+    async def stamp(self, user: str, seq: int) -> float | None:
+        """When this number was given; None where that is no longer known, or it never was (S9)."""
         ...
 
     async def snapshot(self, user: str) -> Snapshot:

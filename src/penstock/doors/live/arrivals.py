@@ -8,11 +8,13 @@ from typing import Protocol
 from starlette.requests import HTTPConnection
 
 from penstock.doors.entry import bearer_of
+from penstock.doors.live.listener import Bookmark
 from penstock.model.errors import Refused
 from penstock.model.principals import Principal
 from penstock.model.visits import Visit
 
 SEQ_MAX = 1 << 62
+AT_LENGTH_MAX = 40
 _SCHEMES = {"ws": "http", "wss": "https"}
 
 
@@ -72,16 +74,18 @@ def token_of(connection: HTTPConnection) -> str | None:
     return token or only(connection, "token")
 
 
-def since_of(connection: HTTPConnection) -> int | None:
+def bookmark_of(connection: HTTPConnection) -> Bookmark | None:
     """The last event the other end has; None where it does not say."""
     header = connection.headers.get("last-event-id")
     given = [header] if header else connection.query_params.getlist("since")
     text = given[0] if given else ""
     if not text and len(given) < 2:
         return None
-    if len(given) > 1 or not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= SEQ_MAX):
-        raise Refused("since is the number of an event", code="ERR_SINCE_INVALID")
-    return int(text)
+    number, _, at = text.partition("@")
+    is_number = number.isascii() and number.isdigit() and len(number) < 20 and int(number) <= SEQ_MAX
+    if len(given) > 1 or not is_number or len(at) > AT_LENGTH_MAX:
+        raise Refused("since is the number of an event, or that and its time", code="ERR_SINCE_INVALID")
+    return Bookmark(int(number), at or None)
 
 
 def only(connection: HTTPConnection, name: str) -> str | None:

@@ -32,16 +32,19 @@ class Reason(StrEnum):
     TOO_MANY = "too_many"
     FUTURE = "future"
     """The number asked for was never given."""
+    REPLACED = "replaced"
+    """It was given again, to another event: the data are an older copy that was put back."""
 
 
 class Frame:
-    """A message as text; `seq` is where a reader stands once he has it."""
+    """A message as text; `seq` and `at` are where a reader stands once he has it."""
 
-    __slots__ = ("_wire", "seq", "text")
+    __slots__ = ("_wire", "at", "seq", "text")
 
-    def __init__(self, text: str, seq: int | None = None) -> None:
+    def __init__(self, text: str, seq: int | None = None, at: str | None = None) -> None:
         self.text = text
         self.seq = seq
+        self.at = at
         self._wire: bytes | None = None
 
     @property
@@ -76,9 +79,11 @@ class Run:
 
 def frame_of(event: LoggedEvent) -> Frame:
     """An event; its payload is put in as it was committed."""
+    ts = written(event.ts)
     return Frame(
-        f'{{"type":{_text(event.type)},"payload":{event.payload_json},"seq":{event.seq},"ts":"{_written(event.ts)}"}}',
+        f'{{"type":{_text(event.type)},"payload":{event.payload_json},"seq":{event.seq},"ts":"{ts}"}}',
         event.seq,
+        ts,
     )
 
 
@@ -87,22 +92,25 @@ def passing_frame(value: Passing) -> Frame:
     return Frame(_enveloped(value.type, value))
 
 
-def ready_frame(seq: int) -> Frame:
+def ready_frame(seq: int, at: float | None) -> Frame:
     """From here on everything is told as it happens; `seq` is the last event before."""
-    return Frame(_enveloped(READY, {"seq": seq}), seq)
+    ts = None if at is None else written(at)
+    return Frame(_enveloped(READY, {"seq": seq, "ts": ts}), seq, ts)
 
 
 def resync_frame(reason: Reason, snapshot: Snapshot) -> Frame:
     """What was missed is not told one by one; this is where things stand."""
+    ts = None if snapshot.at is None else written(snapshot.at)
     payload = {
         "reason": reason.value,
         "seq": snapshot.seq,
+        "ts": ts,
         "documents": snapshot.documents,
         "documents_left_out": snapshot.documents_left_out,
         "answers": snapshot.answers,
         "uploads": snapshot.uploads,
     }
-    return Frame(_enveloped(RESYNC, payload), snapshot.seq)
+    return Frame(_enveloped(RESYNC, payload), snapshot.seq, ts)
 
 
 def word_frame(kind: str, **facts: object) -> Frame:
@@ -130,5 +138,6 @@ def _text(text: str) -> str:
 
 
 @lru_cache(256)
-def _written(at: float) -> str:
+def written(at: float) -> str:
+    """A time as it is told, and told again by whoever comes back with it."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

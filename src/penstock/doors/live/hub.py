@@ -27,8 +27,9 @@ from penstock.doors.live.frames import (
     passing_frame,
     ready_frame,
     resync_frame,
+    written,
 )
-from penstock.doors.live.listener import ROOM, Ending, Listener, Room, subject_of
+from penstock.doors.live.listener import ROOM, Bookmark, Ending, Listener, Room, subject_of
 from penstock.doors.live.words import Words
 from penstock.model.conversations import MessageDelta
 from penstock.model.errors import Exhausted, Fault, Unavailable
@@ -94,7 +95,7 @@ class Hub:
 
     @contextmanager
     def listening(
-        self, user: str, since: int | None = None, *, expires_at: float | None = None
+        self, user: str, since: Bookmark | None = None, *, expires_at: float | None = None
     ) -> Iterator[Listener]:
         """A place among those who listen; Exhausted where there is none, Unavailable near the end."""
         if self._draining:
@@ -190,15 +191,15 @@ class Hub:
         user = listener.user
         # A position that is set only below may miss a commit between the look and that step: it looks again.
         watched = user in self._positions
-        page = await self._page(user, listener.since if listener.seq is None else listener.seq)
+        page, at = await self._next(listener)
         if isinstance(page, Reason):
             snapshot = await self._feed.snapshot(user)
-            frames, seq, last = [resync_frame(page, snapshot)], snapshot.seq, snapshot.seq
-        elif listener.seq is None and listener.since is None:
-            frames, seq, last = [], page.last, page.last
-        else:
+            frames, seq, last, at = [resync_frame(page, snapshot)], snapshot.seq, snapshot.seq, snapshot.at
+        elif page.events:
             frames, last = [frame_of(event) for event in page.events], page.last
-            seq = page.events[-1].seq if page.events else last
+            seq, at = page.events[-1].seq, page.events[-1].ts
+        else:
+            frames, seq, last = [], page.last, page.last
         if listener.ending is not None:
             return []
         listener.seq = listener.taken = seq
@@ -207,21 +208,35 @@ class Hub:
             listener.live = True
             if not listener.greeted:
                 listener.greeted = True
-                frames.append(ready_frame(seq))
+                frames.append(ready_frame(seq, at))
         return frames
 
-    async def _page(self, user: str, seq: int | None) -> Page | Reason:
+    async def _next(self, listener: Listener) -> tuple[Page | Reason, float | None]:
+        """What follows what a listener has, or why it is not told; beside it the time of the last event."""
+        since = listener.since
+        if listener.seq is not None or since is None:
+            return await self._page(listener.user, listener.seq)
+        if since.seq and since.at is not None:
+            stamp = await self._feed.stamp(listener.user, since.seq)
+            if stamp is not None and written(stamp) != since.at:
+                return Reason.REPLACED, None
+            found = await self._page(listener.user, since.seq)
+            # Not even the time of the event is kept: whether the next one follows it, nobody knows.
+            return found if stamp is not None or found[0] is Reason.FUTURE else (Reason.FORGOTTEN, None)
+        return await self._page(listener.user, since.seq)
+
+    async def _page(self, user: str, seq: int | None) -> tuple[Page | Reason, float | None]:
         """What follows, or why it is not told; for None only where the log ends."""
         if seq is not None and (found := await self._feed.pages({user: seq}, limit=PAGE_EVENTS)):
             (page,) = found
             if page.last - seq > self._limits.replay:
-                return Reason.TOO_MANY
-            return page if page.follows(seq) else Reason.FORGOTTEN
-        last = (await self._feed.bounds([user]))[user].last
-        if seq is None:
-            return Page(user=user, last=last)
+                return Reason.TOO_MANY, None
+            return page if page.follows(seq) else Reason.FORGOTTEN, None
+        bounds = (await self._feed.bounds([user]))[user]
+        if seq is None or bounds.last == seq:
+            return Page(user=user, last=bounds.last), bounds.at
         # What was committed between the two looks is for the next page.
-        return Reason.FUTURE if last < seq else Page(user=user, last=seq)
+        return (Reason.FUTURE if bounds.last < seq else Page(user=user, last=seq)), None
 
     async def _look_underway(self) -> None:
         """What goes on between two events, in whichever process; a few times a second."""

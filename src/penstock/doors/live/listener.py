@@ -36,6 +36,14 @@ ROOM = Room()
 
 
 @dataclass(frozen=True, slots=True)
+class Bookmark:
+    """The last event somebody has: its number, and its time as it was told, if he says so."""
+
+    seq: int
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """Why a connection is closed: a code of the protocol and one of ours."""
 
@@ -100,7 +108,7 @@ class Listener:
     def __init__(
         self,
         user: str,
-        since: int | None,
+        since: Bookmark | None,
         expires_at: float | None,
         read_on: Callable[[Listener], Awaitable[list[Frame]]],
         room: Room = ROOM,

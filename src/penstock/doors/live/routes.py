@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from penstock.doors.live.arrivals import SEQ_MAX, Counting, Doorkeeper
+from penstock.doors.live.arrivals import Counting, Doorkeeper
 from penstock.doors.live.hub import Hub
 from penstock.doors.live.socket import Socket
 from penstock.doors.live.stream import MEDIA, Stream
@@ -18,11 +18,15 @@ def _parameter(name: str, where: str, about: str, schema: dict[str, Any]) -> dic
     return {"name": name, "in": where, "required": False, "description": about, "schema": schema}
 
 
-NUMBER = {"type": "integer", "minimum": 0, "maximum": SEQ_MAX}
+BOOKMARK = {"type": "string", "pattern": "^[0-9]{1,18}(@[0-9TZ:.-]{1,40})?$"}
 SECRET = {"type": "string", "maxLength": TOKEN_LENGTH_MAX}
+SINCE = (
+    "The last event the client has, as `seq` or better as `seq@ts`; those after it come first. With its time"
+    " it is known again for sure, also where an older copy of the data was put back."
+)
 PARAMETERS = [
-    _parameter("since", "query", "The last event the client has; those after it come first.", NUMBER),
-    _parameter("Last-Event-ID", "header", "The same, as browsers send it when they come again.", NUMBER),
+    _parameter("since", "query", SINCE, BOOKMARK),
+    _parameter("Last-Event-ID", "header", "The same, as browsers send it when they come again.", BOOKMARK),
     _parameter("ticket", "query", "A one-use ticket, where no header can be sent.", SECRET),
     _parameter("token", "query", "A token, where not even a ticket can be had.", SECRET),
 ]

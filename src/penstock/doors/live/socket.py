@@ -16,10 +16,10 @@ from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem_of
-from penstock.doors.live.arrivals import Counting, only, since_of, token_of, visit_of
+from penstock.doors.live.arrivals import Counting, bookmark_of, only, token_of, visit_of
 from penstock.doors.live.frames import Frame, word_frame
 from penstock.doors.live.hub import RESTART, Hub
-from penstock.doors.live.listener import Ended, Ending, Listener
+from penstock.doors.live.listener import Bookmark, Ended, Ending, Listener
 from penstock.doors.live.protocol import PUSH, Push
 from penstock.model.errors import Exhausted, Fault, Refused, Unavailable
 from penstock.model.principals import TOKEN_LENGTH_MAX, Principal, invalid_token
@@ -112,11 +112,11 @@ class _Caller:
         self._token = token_of(connection)
         self._ticket = only(connection, "ticket")
         try:
-            self._since: int | Refused | None = since_of(connection)
+            self._since: Bookmark | Refused | None = bookmark_of(connection)
         except Refused as refused:
             self._since = refused
 
-    def since(self) -> int | None:
+    def since(self) -> Bookmark | None:
         """Where it wants to go on."""
         if isinstance(self._since, Refused):
             raise self._since

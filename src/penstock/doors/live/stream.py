@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from penstock.doors.live.arrivals import Doorkeeper, only, since_of, token_of, visit_of
+from penstock.doors.live.arrivals import Doorkeeper, bookmark_of, only, token_of, visit_of
 from penstock.doors.live.frames import Frame, word_frame
 from penstock.doors.live.hub import Hub
-from penstock.doors.live.listener import Ended, Listener
+from penstock.doors.live.listener import Bookmark, Ended, Listener
 from penstock.model.principals import Principal
 
 PING_SECONDS = 15.0
@@ -31,7 +31,7 @@ class Stream:
 
     async def __call__(self, request: Request) -> Response:
         """A response that lasts as long as both ends want."""
-        since = since_of(request)
+        since = bookmark_of(request)
         principal = await self._doorkeeper.admit(
             visit_of(request), token=token_of(request), ticket=only(request, "ticket")
         )
@@ -43,7 +43,7 @@ class EventStream(Response):
 
     media_type = MEDIA
 
-    def __init__(self, hub: Hub, principal: Principal, since: int | None) -> None:
+    def __init__(self, hub: Hub, principal: Principal, since: Bookmark | None) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._hub = hub
@@ -68,12 +68,13 @@ class EventStream(Response):
 
 
 def block_of(frame: Frame) -> bytes:
-    """A frame as the stream writes it; the number goes into what the client sends when it comes again.
+    """A frame as the stream writes it; number and time are what the client sends when it comes again.
 
     JSON holds none of the three line ends the stream knows; those only Unicode knows go through as they are.
     """
-    number = "" if frame.seq is None else f"id: {frame.seq}\n"
-    return f"{number}data: {frame.text}\n\n".encode()
+    at = "" if frame.at is None else f"@{frame.at}"
+    mark = "" if frame.seq is None else f"id: {frame.seq}{at}\n"
+    return f"{mark}data: {frame.text}\n\n".encode()
 
 
 async def _send_on(listener: Listener, send: Send) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from penstock.engines.sqlite.faults import fault_of
+from penstock.engines.sqlite.line import keep_line
 from penstock.model.errors import Refused, Unavailable
 
 Synchronous = Literal["full", "normal"]
@@ -53,6 +54,7 @@ def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> P
         _refuse_newer(path)
         db = connect(path, synchronous=synchronous, busy_seconds=busy_seconds)
         migrate(db)
+        keep_line(db, path)
     except sqlite3.Error as error:
         raise fault_of(error, str(path)) from error
     finally:

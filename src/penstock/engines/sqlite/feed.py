@@ -19,7 +19,7 @@ import msgspec
 
 from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.statements import sql
-from penstock.engines.sqlite.times import seconds
+from penstock.engines.sqlite.times import seconds, seconds_or_none
 from penstock.engines.sqlite.whispers import Whispers
 from penstock.model.conversations import MessageDelta
 from penstock.model.events import LoggedEvent
@@ -107,8 +107,17 @@ class SqliteFeed:
         """What is kept of each user's events."""
         asked = {"users": _array(users)}
         rows = await self._store.look(lambda db: db.execute(sql("feed_bounds"), asked).fetchall())
-        found = {user: Bounds(oldest=oldest or last + 1, last=last) for user, last, oldest in rows}
+        found = {
+            user: Bounds(oldest=oldest or last + 1, last=last, at=seconds_or_none(ts))
+            for user, last, oldest, ts in rows
+        }
         return {user: found.get(user, Bounds(oldest=1, last=0)) for user in users}
+
+    async def stamp(self, user: str, seq: int) -> float | None:
+        """When this number was given; None where that is no longer known, or it never was."""
+        asked = {"user": user, "seq": seq}
+        (ts,) = await self._store.look(lambda db: db.execute(sql("feed_stamp"), asked).fetchone())
+        return seconds_or_none(ts)
 
     async def snapshot(self, user: str) -> Snapshot:
         """Where things stand for him."""
@@ -123,6 +132,7 @@ class SqliteFeed:
             ]
             return Snapshot(
                 seq=0 if counted is None else counted[1],
+                at=None if counted is None else seconds_or_none(counted[3]),
                 documents=tuple(documents[:SNAPSHOT_DOCUMENTS_MAX]),
                 documents_left_out=len(documents) > SNAPSHOT_DOCUMENTS_MAX,
                 answers=tuple(_answer(row) for row in db.execute(sql("feed_answers"), users)),

@@ -74,8 +74,9 @@ class SqliteTransaction:
 
     def append_event(self, user: str, event: Event) -> int:
         """Log an event; its number."""
-        seq = int(self._db.execute(sql("event_number"), (user,)).fetchone()[0])
-        self._db.execute(sql("event_append"), (user, seq, iso(self._now), event.type, encode_event(event)))
+        ts = iso(self._now)
+        seq = int(self._db.execute(sql("event_number"), (user, ts)).fetchone()[0])
+        self._db.execute(sql("event_append"), (user, seq, ts, event.type, encode_event(event)))
         return seq
 
     @property

@@ -1,2 +1,3 @@
--- event_number (sqlite): the user's next number.
-INSERT INTO event_counters (user_id, seq) VALUES (?, 1) ON CONFLICT (user_id) DO UPDATE SET seq = seq + 1 RETURNING seq
+-- event_number (sqlite): the user's next number, and when it was given.
+INSERT INTO event_counters (user_id, seq, ts) VALUES (?, 1, ?)
+ON CONFLICT (user_id) DO UPDATE SET seq = seq + 1, ts = excluded.ts RETURNING seq
