@@ -15,12 +15,12 @@ from typing import Protocol
 from penstock.model.errors import Fault
 from penstock.ports.clock import Clock
 from penstock.work.pace import jittered_around
+from penstock.work.vigil import Vigil
 
 log = logging.getLogger("penstock.healer")
 LOOK_SECONDS = 2.0
 WATCH_SECONDS = 4.0
 """Eight times what an owner needs to say that it is still there."""
-CLOCK_SLIP_SECONDS = 1.0
 PORTION = 100
 
 
@@ -39,9 +39,7 @@ class Healer:
         """`what` is one of those it heals, as the log calls it."""
         self._ward = ward
         self._what = what
-        self._clock = clock
-        self._since = self._seen = clock.steady()
-        self._seen_now = clock.now()
+        self._vigil = Vigil(clock, break_seconds=WATCH_SECONDS)
 
     async def run(self) -> None:
         """Rest, look, rest again."""
@@ -51,16 +49,12 @@ class Healer:
 
     async def look(self) -> None:
         """One round; a store that cannot be reached breaks the watch."""
-        now, steady = self._clock.now(), self._clock.steady()
-        slipped = abs((now - self._seen_now) - (steady - self._seen)) > CLOCK_SLIP_SECONDS
-        if slipped or steady - self._seen > WATCH_SECONDS:
-            self._since = steady
-        self._seen, self._seen_now = steady, now
+        self._vigil.look()
         try:
-            healed = await self._ward.heal(limit=PORTION if steady - self._since >= WATCH_SECONDS else 0)
+            healed = await self._ward.heal(limit=PORTION if self._vigil.seconds >= WATCH_SECONDS else 0)
         except Fault as fault:
             log.warning("cannot look for an interrupted %s: %s", self._what, fault.message)
-            self._since = self._clock.steady()
+            self._vigil.restart()
             return
         for _ in healed:
             log.warning("an %s was interrupted: whoever was at it is gone", self._what)

@@ -16,12 +16,11 @@ from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
 from penstock.ports.telemetry import SILENT, Telemetry
 from penstock.work.pace import Pace, jittered_around
+from penstock.work.vigil import Vigil
 
 log = logging.getLogger("penstock.rescuer")
 BREAK_SECONDS = 3.0
-"""Longer between two looks means that we were away."""
-CLOCK_SLIP_SECONDS = 1.0
-"""Wall time that moved so much apart from steady time was turned."""
+"""So much longer than the usual rest between two looks means that we were away."""
 
 
 class Rescuer:
@@ -41,8 +40,7 @@ class Rescuer:
         self._clock = clock
         self._pace = pace
         self._telemetry = telemetry
-        self._since = self._seen = clock.steady()
-        self._seen_now = clock.now()
+        self._vigil = Vigil(clock, break_seconds=BREAK_SECONDS + pace.rescue)
 
     async def run(self) -> None:
         """Look, rest, look again."""
@@ -52,13 +50,12 @@ class Rescuer:
 
     async def look(self) -> None:
         """One round; a store that cannot be reached breaks the watch."""
-        if self._was_away():
-            self._restart()
+        self._vigil.look()
         try:
             rescued = await self._queue.rescue(certain=not self.may_judge)
         except Fault as fault:
             log.warning("cannot rescue: %s", fault.message)
-            self._restart()
+            self._vigil.restart()
             return
         self._telemetry.rescued(rescued)
         for job_id in rescued:
@@ -67,17 +64,5 @@ class Rescuer:
     @property
     def may_judge(self) -> bool:
         """Have we watched long enough to take silence for death?"""
-        now = self._clock.steady()
-        in_touch = now - self._beaten() < self._pace.dead_after / 2
-        return in_touch and now - self._since >= self._pace.dead_after
-
-    def _was_away(self) -> bool:
-        now, steady = self._clock.now(), self._clock.steady()
-        slipped = abs((now - self._seen_now) - (steady - self._seen)) > CLOCK_SLIP_SECONDS
-        away = steady - self._seen > BREAK_SECONDS + self._pace.rescue
-        self._seen, self._seen_now = steady, now
-        return away or slipped
-
-    def _restart(self) -> None:
-        self._since = self._seen = self._clock.steady()
-        self._seen_now = self._clock.now()
+        in_touch = self._clock.steady() - self._beaten() < self._pace.dead_after / 2
+        return in_touch and self._vigil.seconds >= self._pace.dead_after
