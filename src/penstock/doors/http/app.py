@@ -21,10 +21,12 @@ from penstock.doors.http.house import House
 from penstock.doors.http.problems import MEDIA as PROBLEM
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
 from penstock.doors.http.routes import (
+    changing,
     conversations,
     documents,
     jobs,
     me,
+    moving,
     originals,
     questions,
     taking,
@@ -143,7 +145,18 @@ def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAP
         middleware=list(middleware),
     )
     api = APIRouter(prefix="/api")
-    for routes in (me, workspaces, taking, documents, originals, jobs, questions, conversations):
+    for routes in (
+        me,
+        workspaces,
+        taking,
+        documents,
+        changing,
+        moving,
+        originals,
+        jobs,
+        questions,
+        conversations,
+    ):
         api.include_router(routes.router)
     app.include_router(api)
     for router in others:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypedDict
 
 from fastapi import Request
 from pydantic import BaseModel
@@ -25,6 +25,17 @@ NOTHING_NEW: dict[int | str, dict[str, Any]] = {304: {"description": "The client
 CHANGED: dict[int | str, dict[str, Any]] = {
     412: {"description": "It was changed meanwhile.", "model": Problem}
 }
+
+
+class Options(TypedDict):
+    """What a route tells of its tags."""
+
+    responses: dict[int | str, dict[str, Any]]
+    openapi_extra: dict[str, Any]
+
+
+UNLESS_KNOWN = Options(responses=NOTHING_NEW, openapi_extra=KNOWN)
+IF_UNCHANGED = Options(responses=CHANGED, openapi_extra=UNCHANGED)
 
 
 def tag_of(said: BaseModel) -> str:

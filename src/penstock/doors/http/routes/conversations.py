@@ -9,15 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
 
 from penstock.answer.opening import changed, known_conversation, opened
-from penstock.doors.http.etags import (
-    CHANGED,
-    KNOWN,
-    NOTHING_NEW,
-    UNCHANGED,
-    check_unchanged,
-    tagged,
-    with_tag,
-)
+from penstock.doors.http.etags import IF_UNCHANGED, UNLESS_KNOWN, check_unchanged, tagged, with_tag
 from penstock.doors.http.house import ID_LENGTH_MAX, Asker, House, In, chosen
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.shapes import instant
@@ -111,7 +103,7 @@ async def open_conversation(
     return await repeatable.answered(mark, status.HTTP_201_CREATED, work)
 
 
-@router.get("/{conversation_id}", response_model=ConversationSaid, responses=NOTHING_NEW, openapi_extra=KNOWN)
+@router.get("/{conversation_id}", response_model=ConversationSaid, **UNLESS_KNOWN)
 async def conversation(
     request: Request, house: In, here: Talked, conversation_id: ConversationName
 ) -> Response:
@@ -119,9 +111,7 @@ async def conversation(
     return tagged(request, _conversation(await _known(house, here, conversation_id)))
 
 
-@router.patch(
-    "/{conversation_id}", response_model=ConversationSaid, responses=CHANGED, openapi_extra=UNCHANGED
-)
+@router.patch("/{conversation_id}", response_model=ConversationSaid, **IF_UNCHANGED)
 async def change_conversation(
     request: Request, house: In, here: Talked, conversation_id: ConversationName, asked: ConversationChanged
 ) -> Response:

@@ -6,18 +6,18 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Request, Response, status
+from fastapi import APIRouter, Request, Response, status
 from starlette.responses import StreamingResponse
 
 from penstock.doors.http.etags import KNOWN, NOTHING_NEW, is_known
-from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
+from penstock.doors.http.house import Here, House, In
 from penstock.doors.http.problems import problem
+from penstock.doors.http.routes.documents import DocumentName, known_document
 from penstock.doors.http.shapes import Problem
 from penstock.model.accounts import Workspace
-from penstock.model.catalogue import DocumentId
 from penstock.model.errors import Refused
 from penstock.model.files import BlobHash
 
@@ -50,7 +50,6 @@ RANGE = {
     ]
 }
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
-DocumentName = Annotated[str, Path(min_length=1, max_length=ID_LENGTH_MAX)]
 
 
 @router.get(
@@ -88,9 +87,7 @@ async def content_head(request: Request, house: In, here: Here, document_id: Doc
 
 
 async def _opened(house: House, here: Workspace, name: str) -> tuple[BinaryIO, dict[str, str]]:
-    found = await house.store.catalogue.document(here.id, DocumentId(name))
-    if found is None:
-        raise Refused("there is no such document", code="ERR_DOCUMENT_UNKNOWN")
+    found = await known_document(house, here, name)
     blob = found.blob or await house.store.catalogue.last_bytes(found.id)
     if blob is None:
         raise Refused("its bytes are not taken in yet", code="ERR_NOT_PARSED")

@@ -8,15 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response, status
 
-from penstock.doors.http.etags import (
-    CHANGED,
-    KNOWN,
-    NOTHING_NEW,
-    UNCHANGED,
-    check_unchanged,
-    tagged,
-    with_tag,
-)
+from penstock.doors.http.etags import IF_UNCHANGED, UNLESS_KNOWN, check_unchanged, tagged, with_tag
 from penstock.doors.http.house import Asker, Here, In
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.shapes import (
@@ -58,25 +50,13 @@ async def open_workspace(asker: Asker, house: In, asked: WorkspaceAsked, repeata
     )
 
 
-@router.get(
-    "/{workspace_id}",
-    tags=["workspaces"],
-    response_model=WorkspaceSaid,
-    responses=NOTHING_NEW,
-    openapi_extra=KNOWN,
-)
+@router.get("/{workspace_id}", tags=["workspaces"], response_model=WorkspaceSaid, **UNLESS_KNOWN)
 async def workspace(request: Request, here: Here) -> Response:
     """One workspace."""
     return tagged(request, _workspace(here))
 
 
-@router.patch(
-    "/{workspace_id}",
-    tags=["workspaces"],
-    response_model=WorkspaceSaid,
-    responses=CHANGED,
-    openapi_extra=UNCHANGED,
-)
+@router.patch("/{workspace_id}", tags=["workspaces"], response_model=WorkspaceSaid, **IF_UNCHANGED)
 async def rename_workspace(
     request: Request, asker: Asker, house: In, here: Here, asked: WorkspaceAsked
 ) -> Response:
@@ -139,11 +119,7 @@ async def make_collection(house: In, here: Here, asked: CollectionAsked, repeata
 
 
 @router.get(
-    "/{workspace_id}/collections/{name}",
-    tags=["collections"],
-    response_model=CollectionSaid,
-    responses=NOTHING_NEW,
-    openapi_extra=KNOWN,
+    "/{workspace_id}/collections/{name}", tags=["collections"], response_model=CollectionSaid, **UNLESS_KNOWN
 )
 async def collection(request: Request, house: In, here: Here, name: CollectionName) -> Response:
     """One collection."""
