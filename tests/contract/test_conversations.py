@@ -148,6 +148,10 @@ async def test_an_answer_goes_its_way_and_each_step_is_told(store: Store, clock:
     }
     assert (await events(store))[2:] == [
         (
+            "conversation.renamed",
+            {"workspace_id": LOCAL_WORKSPACE, "conversation_id": talk.id, "title": both.question.content},
+        ),
+        (
             "message.status_updated",
             {**named, "status": "running", "content": None, "citations": None}
             | {"usage": None, "metadata": None},
@@ -503,7 +507,8 @@ async def test_a_removed_conversation_is_gone_with_its_messages(store: Store) ->
     assert await store.transcript.renew(OWNER, {both.answer.id: ""}) == {both.answer.id: Standing.LOST}
     assert not await finished(store, both.answer)
     assert not await store.write(lambda tx: tx.conversations.remove(LOCAL_WORKSPACE, ConversationId("never")))
-    left = await store.events_after(LOCAL_USER, 0)
+    *left, last = await store.events_after(LOCAL_USER, 0)
+    assert last.type == "conversation.removed"
     assert [event.seq for event in left] == [event.seq for event in told]
     assert not any(both.question.content in event.payload_json for event in left)
 

@@ -153,6 +153,37 @@ def test_a_question_is_seen_by_every_tab_until_it_is_answered(installed: Program
         assert person.ask("GET", f"/conversations/{talk}/messages")["items"] == [posted["question"], answer]
 
 
+def test_other_tabs_see_what_is_renamed_and_removed(person: Person) -> None:
+    """Each once, with its number, also by who comes later; the title of what is gone is not."""
+    other = person.ask("POST", "/workspaces", {"name": "Cellar"})["id"]
+    person.ask("POST", f"/workspaces/{other}/collections", {"name": "wines"})
+    inside = person.ask("POST", "/conversations", {"workspace_id": other, "title": "Wine"})["id"]
+    talk = person.ask("POST", "/conversations", {"workspace_id": person.workspace, "title": "Keys"})["id"]
+    with person.tab() as tab:
+        for _ in range(2):  # the second time it is no news
+            person.ask("PATCH", f"/workspaces/{other}", {"name": "Attic"})
+            person.ask("PATCH", f"/conversations/{talk}", {"title": "Locks"})
+        person.ask("DELETE", f"{person.at}/collections/papers")
+        person.ask("DELETE", f"/conversations/{talk}")
+        person.ask("DELETE", f"/workspaces/{other}")
+        tab.until(lambda said: said["type"] == "workspace.removed")
+        assert_without_gap(tab)
+        here, there = {"workspace_id": person.workspace}, {"workspace_id": other}
+        expected = [
+            ("workspace.renamed", {**there, "name": "Attic"}),
+            ("conversation.renamed", {**here, "conversation_id": talk, "title": "Locks"}),
+            ("collection.removed", {**here, "collection": "papers"}),
+            ("conversation.removed", {**here, "conversation_id": talk}),
+            ("workspace.removed", there),
+        ]
+        assert [(said["type"], said["payload"]) for said in tab.numbered()] == expected
+    with person.tab(since=0) as later:
+        later.until(lambda said: said["type"] == "ready")
+        expected[1] = ("conversation.renamed", {**here, "conversation_id": talk, "title": ""})
+        assert [(said["type"], said["payload"]) for said in later.numbered()] == expected
+        assert inside not in str(later.told)
+
+
 def test_an_upload_is_seen_on_its_way(installed: Program, person: Person) -> None:
     """Section 7.2: created as pending, then parsed, then ingested; what no parser can read ends in error."""
     with person.tab() as tab, working(installed):

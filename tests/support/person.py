@@ -44,7 +44,7 @@ class Person:
             reply = raw.getresponse()
             said = reply.read()
         assert reply.status < 300, said
-        return json.loads(said)
+        return json.loads(said) if said else None
 
     def upload(self, name: str, data: bytes) -> str:
         """Send a file; its document's id."""

@@ -121,6 +121,51 @@ class UploadStatusUpdated:
     error_message: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceRenamed:
+    """A workspace has another name."""
+
+    type: ClassVar[str] = "workspace.renamed"
+    workspace_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceRemoved:
+    """A workspace is gone, with everything in it."""
+
+    type: ClassVar[str] = "workspace.removed"
+    workspace_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionRemoved:
+    """A collection is gone, with all its documents."""
+
+    type: ClassVar[str] = "collection.removed"
+    workspace_id: str
+    collection: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRenamed:
+    """A conversation has another title."""
+
+    type: ClassVar[str] = "conversation.renamed"
+    workspace_id: str
+    conversation_id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRemoved:
+    """A conversation is gone, with all its messages."""
+
+    type: ClassVar[str] = "conversation.removed"
+    workspace_id: str
+    conversation_id: str
+
+
 Event = (
     DocumentCreated
     | DocumentStatusUpdated
@@ -131,6 +176,11 @@ Event = (
     | MessageStatusUpdated
     | UploadCreated
     | UploadStatusUpdated
+    | WorkspaceRenamed
+    | WorkspaceRemoved
+    | CollectionRemoved
+    | ConversationRenamed
+    | ConversationRemoved
 )
 
 EVENT_TYPES: tuple[str, ...] = tuple(kind.type for kind in get_args(Event))

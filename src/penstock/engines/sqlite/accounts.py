@@ -10,11 +10,13 @@ from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.records import collection_of
 from penstock.engines.sqlite.shelves import SqliteShelves
 from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.telling import tell
 from penstock.engines.sqlite.times import iso, seconds
 from penstock.model.accounts import FIRST_WORKSPACE, WORKSPACES_MAX, Workspace, tenant_of, workspace_name_of
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.conversations import ConversationId
 from penstock.model.errors import Exhausted, Refused
+from penstock.model.events import WorkspaceRemoved, WorkspaceRenamed
 from penstock.model.ids import new_job_id
 from penstock.model.jobs import NewJob, Operation
 from penstock.model.payloads import DeleteTenant
@@ -54,17 +56,23 @@ class SqliteAccounts:
 
     def rename(self, user: str, workspace: WorkspaceId, name: str) -> Workspace:
         """Another name (A3)."""
+        before = self._known(user, workspace)
         where = {"workspace": workspace, "user": user, "name": workspace_name_of(name)}
         self._db.execute(sql("workspace_rename"), where)
-        return self._known(user, workspace)
+        renamed = self._known(user, workspace)
+        if renamed.name != before.name:
+            tell(self._db, self._now, workspace, WorkspaceRenamed(workspace_id=workspace, name=renamed.name))
+        return renamed
 
     def remove(self, user: str, workspace: WorkspaceId) -> bool:
         """Take it out of sight (A5); the deletion of its tenant follows as a job."""
         if workspace == LOCAL_WORKSPACE:
             raise Refused("the local workspace cannot be removed", code="ERR_WORKSPACE_LOCAL")
-        where = {"workspace": workspace, "user": user, "now": iso(self._now)}
-        if not self._db.execute(sql("workspace_remove"), where).rowcount:
+        if self.find(user, workspace) is None:
             return False
+        tell(self._db, self._now, workspace, WorkspaceRemoved(workspace_id=workspace))
+        where = {"workspace": workspace, "user": user, "now": iso(self._now)}
+        self._db.execute(sql("workspace_remove"), where)  # first: of what is in it nothing is told any more
         self._db.execute(sql("conversation_remove_all"), (workspace,))
         shelves = SqliteShelves(self._db, self._now)
         for row in self._db.execute(sql("collection_list"), (workspace,)).fetchall():

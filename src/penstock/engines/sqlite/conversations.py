@@ -6,6 +6,7 @@ import sqlite3
 
 from penstock.engines.sqlite.conversation_records import conversation_of, message_of
 from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.telling import tell
 from penstock.engines.sqlite.times import iso
 from penstock.model.catalogue import DocumentId, WorkspaceId
 from penstock.model.codes import CODES
@@ -29,6 +30,7 @@ from penstock.model.conversations import (
     title_of,
 )
 from penstock.model.errors import ErrorReport, Exhausted, Refused
+from penstock.model.events import ConversationRemoved, ConversationRenamed
 from penstock.model.ids import new_job_id
 
 STOPPED = "ERR_STOPPED"
@@ -71,9 +73,16 @@ class SqliteConversations:
 
     def rename(self, workspace: WorkspaceId, conversation: ConversationId, title: str) -> Conversation:
         """Another title."""
+        before = self._known(workspace, conversation)
         where = {"workspace": workspace, "conversation": conversation, "title": title_of(title)}
         self._db.execute(sql("conversation_rename"), where)
-        return self._known(workspace, conversation)
+        renamed = self._known(workspace, conversation)
+        if renamed.title != before.title:
+            told = ConversationRenamed(
+                workspace_id=workspace, conversation_id=conversation, title=renamed.title
+            )
+            tell(self._db, self._now, workspace, told)
+        return renamed
 
     def rescope(
         self,
@@ -95,11 +104,17 @@ class SqliteConversations:
     def remove(self, workspace: WorkspaceId, conversation: ConversationId) -> bool:
         """Remove it with all its messages."""
         where = {"workspace": workspace, "conversation": conversation}
-        return bool(self._db.execute(sql("conversation_remove"), where).rowcount)
+        if not self._db.execute(sql("conversation_remove"), where).rowcount:
+            return False
+        self._tell_removed(workspace, conversation)
+        return True
 
     def remove_some(self, workspace: WorkspaceId, *, limit: int) -> int:
         """Remove up to so many of a workspace; how many there were."""
-        return self._db.execute(sql("conversation_remove_some"), (workspace, limit)).rowcount
+        removed = self._db.execute(sql("conversation_remove_some"), (workspace, limit)).fetchall()
+        for (conversation,) in removed:
+            self._tell_removed(workspace, ConversationId(conversation))
+        return len(removed)
 
     def post(
         self,
@@ -120,10 +135,10 @@ class SqliteConversations:
                 )
             return known
         self._refuse_beyond(there, 2)
-        if not there.title and there.messages == 0:
-            self.rename(workspace, conversation, _beginning(content))
         asked = self._add(there, there.messages + 1, Role.USER, content=content, key=key)
         answer = self._add(there, there.messages + 2, Role.AI, reply_to=asked, owner=owner)
+        if not there.title and there.messages == 0:
+            self.rename(workspace, conversation, _beginning(content))
         return Posted(question=self._message(workspace, asked), answer=self._message(workspace, answer))
 
     def regenerate(self, workspace: WorkspaceId, answer: MessageId, *, owner: str) -> Message:
@@ -182,6 +197,10 @@ class SqliteConversations:
         if found is None:
             raise Refused(f"there is no conversation {conversation}", code="ERR_CONVERSATION_UNKNOWN")
         return found
+
+    def _tell_removed(self, workspace: WorkspaceId, conversation: ConversationId) -> None:
+        told = ConversationRemoved(workspace_id=workspace, conversation_id=conversation)
+        tell(self._db, self._now, workspace, told)
 
     def _message(self, workspace: WorkspaceId, message: MessageId) -> Message:
         where = {"workspace": workspace, "message": message}

@@ -10,6 +10,7 @@ from penstock.engines.sqlite import doomed, words
 from penstock.engines.sqlite.debts import SqliteDebts
 from penstock.engines.sqlite.records import collection_of, generation_of
 from penstock.engines.sqlite.statements import sql
+from penstock.engines.sqlite.telling import tell
 from penstock.engines.sqlite.times import iso
 from penstock.model.catalogue import (
     LOCAL_WORKSPACE,
@@ -24,6 +25,7 @@ from penstock.model.catalogue import (
     WorkspaceId,
 )
 from penstock.model.errors import Broken, Refused
+from penstock.model.events import CollectionRemoved
 from penstock.model.jobs import TenantId
 
 
@@ -124,7 +126,9 @@ class SqliteShelves:
         """Forget the name, and with it every document at once; all purges are owed (K17)."""
         row = self._db.execute(sql("collection_remove"), (iso(self._now), collection)).fetchone()
         if row is not None:
-            doomed.end_jobs(self._db, WorkspaceId(row[0]), row[1], self._now)
+            workspace, name = WorkspaceId(row[0]), row[1]
+            doomed.end_jobs(self._db, workspace, name, self._now)
+            tell(self._db, self._now, workspace, CollectionRemoved(workspace_id=workspace, collection=name))
         for (generation,) in self._db.execute(sql("generation_list"), (collection,)).fetchall():
             self._forsake(GenerationId(generation))
 
