@@ -102,7 +102,7 @@ class SqliteTranscript:
         """End what nobody writes any more; a look that finds nothing writes nothing."""
         now = iso(self._store.clock.now())
         found = await self._store.look(lambda db: db.execute(sql("chat_due"), (now,)).fetchone())
-        if not found[0]:
+        if not found[0] or limit < 1:
             return []
         where = {
             "now": now,
@@ -112,14 +112,9 @@ class SqliteTranscript:
             "stopped_code": STOPPED,
             "stopped": CODES[STOPPED],
         }
-
-        def work(db: sqlite3.Connection) -> list[MessageId]:
-            healed = [MessageId(row[0]) for row in db.execute(sql("chat_heal"), where).fetchall()]
-            if healed:
-                self._store.announce()
-            return healed
-
-        return await self._store.change(work)
+        return await self._store.change(
+            lambda db: [MessageId(row[0]) for row in db.execute(sql("chat_heal"), where).fetchall()]
+        )
 
 
 def _standing(row: tuple[int] | None) -> Standing:
