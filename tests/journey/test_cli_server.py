@@ -10,10 +10,12 @@ import pytest
 from penstock.doors.answer_shapes import CitationFacts, HitFacts
 from penstock.doors.cli.collection.shapes import CollectionFacts
 from penstock.doors.cli.ingest.shapes import DocumentFacts
-from tests.support.command_line import Program, Ran
+from tests.support.command_line import PATIENCE, Program, Ran
 from tests.support.live import a_token, a_user
+from tests.support.person import Person
 from tests.support.served import Served, serving
 from tests.support.tokens import ISSUER, SECRET
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("client")
 SIGNED_IN = {"PENSTOCK_AUTH_MODE": "jwt", "PENSTOCK_AUTH_SECRET": SECRET, "PENSTOCK_AUTH_ISSUER": ISSUER}
@@ -118,6 +120,25 @@ def test_folders_are_read_here_and_sent_file_by_file(afar: Afar) -> None:
     assert [Path(item["name"]).name for item in shallow["items"]] == ["a.md", "large.md"]
     long = afar.said("ingest", "submit", "--rag", "papers", "-", "--name", "long", stdin="herons " * 200_000)
     assert long["items"][0]["size"] == 1_400_000
+
+
+def test_what_is_deleted_while_somebody_waits_is_not_ingested(person: Person, tmp_path: Path) -> None:
+    """Files of equal bytes are one document, and when that goes each of them has failed."""
+    for name in ("one.md", "other.md"):
+        (tmp_path / name).write_text("# Keys\n\nThis will not be kept.\n")
+    there = {"PENSTOCK_SERVER": person.served.address, "PENSTOCK_TOKEN": person.token}
+    words = ("ingest", "submit", "--rag", "papers", "one.md", "other.md", "--wait", "--json")
+    with Program(tmp_path).start(*words, env=there) as waiting:
+        until("it is there", lambda: bool(person.ask("GET", f"{person.at}/documents")["items"]))
+        (document,) = person.ask("GET", f"{person.at}/documents")["items"]
+        person.ask("DELETE", f"{person.at}/documents/{document['id']}")
+        out, err = waiting.communicate(timeout=PATIENCE)
+
+    handed = json.loads(out)
+    assert waiting.returncode == 2, err
+    assert {item["document_id"] for item in handed["items"]} == {document["id"]}
+    assert [handed["wait"][count] for count in ("total", "done", "failed")] == [2, 0, 2]
+    assert {each["error"]["code"] for each in handed["wait"]["failures"]} == {"ERR_SUPERSEDED"}
 
 
 def test_collections_are_made_shown_and_deleted(afar: Afar) -> None:

@@ -51,6 +51,7 @@ BUNDLE_BYTES = 8 * 1024 * 1024
 """Files of one request; many small ones cost as little of a rate limit as one."""
 OF_THE_FILE = frozenset({400, 409, 413, 415, 422})
 """Statuses that say something about the file that was sent, not about us or the server."""
+GONE = ErrorFacts(code="ERR_SUPERSEDED", message="it was deleted meanwhile", suggestions=[])
 SENDS = Wording(
     line=lambda seen: f"{size(seen.done)} of {size(seen.total)} sent",
     beside=lambda seen: f"{size(seen.done)} of {size(seen.total)} sent",
@@ -125,7 +126,7 @@ class _Sending(Submission):
             raise
         if not self._given.as_json:
             print_ids(self._items)
-        found = await self._wait(server) if call.wait and self._items else None
+        found = await self._followed(server) if call.wait and self._items else None
         if self._items or self._given.as_json:
             self.show(found)
         for each in self._refused:
@@ -145,6 +146,19 @@ class _Sending(Submission):
         elif self._items:
             print_ids(self._items)
             output.talk(f"{plural(len(self._items), 'job')} submitted before; saying it again doubles none")
+
+    async def _followed(self, server: Penstock) -> WaitFacts:
+        """What became of it; a server that is lost meanwhile goes on with it all the same."""
+        try:
+            return await self._wait(server)
+        except PenstockError:
+            if self._given.as_json:
+                self.show(None)
+            else:
+                output.talk(
+                    f"{plural(len(self._items), 'job')} submitted; the server ingests them all the same"
+                )
+            raise
 
     def _more(self) -> Refusals:
         return {"refused": self._refused}
@@ -228,45 +242,48 @@ class _Sending(Submission):
         return [accepted]
 
     async def _wait(self, server: Penstock) -> WaitFacts:
-        """Follow to the end, or until the time is over."""
-        jobs = {str(item["document_id"]): item for item in self._items}
-        ended: dict[str, Document] = {}
-        end = "ended"
+        """Follow to the end, or until the time is over; files of equal bytes are one document."""
+        waiting: dict[str, list[ItemFacts]] = {}
+        for item in self._items:
+            waiting.setdefault(str(item["document_id"]), []).append(item)
+        done, failures, end = 0, list[FailedFacts](), "ended"
         with showing(quiet=self._call.quiet) as show:
             try:
-                async with asyncio.timeout(self._call.timeout), aclosing(server.follow(*jobs)) as documents:
+                async with (
+                    asyncio.timeout(self._call.timeout),
+                    aclosing(server.follow(*waiting)) as documents,
+                ):
                     async for document in documents:
-                        if document.has_ended:
-                            ended[document.id] = document
-                        show(_outlook(len(jobs), ended))
+                        ended = waiting.pop(document.id, []) if document.has_ended else []
+                        if document.status == "ingested":
+                            done += len(ended)
+                        else:
+                            failures += [_failed(item, document) for item in ended]
+                        show(_outlook(len(self._items), done, len(failures)))
             except TimeoutError:
                 end = "timeout"
-        failed = [each for each in ended.values() if each.status == "error"]
-        return WaitFacts(
-            end=end,
-            total=len(jobs),
-            done=len(ended) - len(failed),
-            failed=len(failed),
-            failures=[_failed(jobs[each.id], each) for each in failed],
-        )
+        return WaitFacts(end=end, total=len(self._items), done=done, failed=len(failures), failures=failures)
 
 
-def _outlook(total: int, ended: dict[str, Document]) -> Outlook:
-    failed = sum(each.status == "error" for each in ended.values())
-    return Outlook(total=total, done=len(ended) - failed, failed=failed, is_over=len(ended) == total)
+def _outlook(total: int, done: int, failed: int) -> Outlook:
+    return Outlook(total=total, done=done, failed=failed, is_over=done + failed == total)
 
 
 def _failed(item: ItemFacts, document: Document) -> FailedFacts:
-    return FailedFacts(job_id=item["job_id"] or "", name=item["name"], error=error_facts(document.error))
+    told = GONE if document.status == "deleted" else error_facts(document.error)
+    return FailedFacts(job_id=item["job_id"] or "", name=item["name"], error=told)
 
 
 def _refused(item: ItemFacts, error: PenstockError | OSError) -> RefusedFacts:
     if isinstance(error, OSError):
-        gone = Refused(f"it cannot be read: {error.strerror}", code="ERR_FILE_UNREADABLE")
-        told = ErrorFacts(code=gone.code, message=gone.message, suggestions=list(gone.suggestions))
+        told = _facts(Refused(f"it cannot be read: {error.strerror or error}", code="ERR_FILE_UNREADABLE"))
     else:
-        told = ErrorFacts(code=error.code, message=error.message, suggestions=list(error.suggestions))
+        told = _facts(error)
     return RefusedFacts(name=item["name"], error=told)
+
+
+def _facts(error: PenstockError | Refused) -> ErrorFacts:
+    return ErrorFacts(code=error.code, message=error.message, suggestions=list(error.suggestions))
 
 
 def _text(name: str, text: str) -> _Parcel:
