@@ -29,6 +29,8 @@ class SlowEmbedder:
         self.faults: dict[str, Fault] = {}
         self.most = batch
         """How many pieces a call really takes."""
+        self.swallowed = 0
+        """How many vectors of a call are not given."""
         self.busy = 0
         self.busiest = 0
         self.gate = asyncio.Semaphore(0)
@@ -54,7 +56,7 @@ class SlowEmbedder:
         for text in texts:
             if text in self.faults:
                 raise self.faults[text]
-        return [vector(text) for text in texts]
+        return [vector(text) for text in texts[self.swallowed :]]
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -140,6 +142,17 @@ async def test_a_bad_text_fails_alone() -> None:
     assert good == all_of(pieces("good", 3))
     assert isinstance(bad, Refused)
     assert bad.code == "ERR_TEXT_TOO_LONG"
+
+
+async def test_a_model_that_gives_too_few_vectors_is_told() -> None:
+    """Whoever waits for them learns it; nobody waits for ever."""
+    embedder = SlowEmbedder()
+    embedder.swallowed = 1
+    embedder.free()
+
+    with pytest.raises(Broken, match="slow gave 0 vectors for 1 texts"):
+        async with asyncio.timeout(10):
+            await gathered(EmbeddingDesk(embedder), pieces("a", 3))
 
 
 async def test_what_half_a_batch_brought_is_kept() -> None:

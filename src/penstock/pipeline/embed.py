@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from penstock.model.chunks import Piece, Vector
-from penstock.model.errors import Exhausted, Fault, Unavailable
+from penstock.model.errors import Broken, Exhausted, Fault, Unavailable
 from penstock.ports.embedder import Embedder, Oversized
 from penstock.ports.guard import Guard
 
@@ -157,6 +157,8 @@ class EmbeddingDesk:
         try:
             with nullcontext() if self._guard is None else self._guard.call():
                 vectors = await self._embedder.embed([piece for _, _, piece in batch])
+            if len(vectors) != len(batch):  # nobody would be told, and everybody wait
+                raise Broken(f"{self.model} gave {len(vectors)} vectors for {len(batch)} texts")
         except (Unavailable, Exhausted) as fault:
             self._tell(batch, [fault] * len(batch))
         except Oversized:
