@@ -127,8 +127,8 @@ class EmbeddingDesk:
         """The next batch: the orders in turn, and an even share for all calls that idle."""
         calls = max(1, idle)
         waiting = 0
-        for order in self._orders:
-            waiting += min(len(order.waiting), self._room(order))
+        for each in self._orders:
+            waiting += min(len(each.waiting), self._room(each))
             if waiting >= calls * self._embedder.batch:
                 break
         size = min(self._embedder.batch, -(-waiting // calls))
