@@ -135,7 +135,7 @@ def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float, bus
         "- The server has the allocator of libc, not jemalloc as those of distributions; nothing is tuned.",
         f"- Ours and {YARDSTICK} drain the same backlog of {contender(OURS).JOBS:,} jobs, slower ones less.",
         "- The job: one byte appended to a file.",
-        "- Producers of peers that are async run on uvloop; ours, like the program, on asyncio's own loop.",
+        "- Producers that are async run on uvloop, ours as the program does.",
         *(f"- {shown.get(name, name)}: {contender(name).SETTINGS}." for name in names),
         f"- The run took {seconds:.0f} s, at nice {os.getpriority(os.PRIO_PROCESS, 0)};"
         f" the load of the machine before it was {busy:.1f}.",

@@ -15,7 +15,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import uvloop
+from penstock.wiring.loop import run
 
 
 def contender(name: str) -> ModuleType:
@@ -68,5 +68,4 @@ if __name__ == "__main__":
     if sys.argv[2] == "argv":
         print("\n".join(contender(sys.argv[1]).worker_argv()))
         sys.exit()
-    run = asyncio.run if sys.argv[1] in OURS else uvloop.run
     print(run(drive(sys.argv[1], sys.argv[2], *map(float, sys.argv[3:]))))

@@ -6,7 +6,6 @@ are watched.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -22,13 +21,14 @@ from penstock.model.jobs import NewJob, TenantId, WorkerId
 from penstock.model.payloads import File
 from penstock.model.rules import Rules
 from penstock.settings.addresses import redis_server
+from penstock.wiring.loop import run
 from penstock.work.crew import run_crew
 from penstock.work.pace import Pace
 from penstock.work.reaper import Reaper
 from penstock.work.worker import Worker
 
 JOBS = 40_000
-SETTINGS = f"{CONCURRENCY} jobs at once, asyncio's own loop; submit of many in {BULK:,}s"
+SETTINGS = f"{CONCURRENCY} jobs at once, the program's loop, uvloop; submit of many in {BULK:,}s"
 TENANT = TenantId("local")
 LISTS = [f"watched_{number}" for number in range(int(os.environ.get("BENCH_LISTS", "0")))]
 _ports: RedisPorts | None = None
@@ -102,4 +102,4 @@ async def _work() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_work())
+    run(_work())

@@ -84,6 +84,8 @@ class Wire(asyncio.Protocol):
         self._stuffed = False
         self._retired = False
         self._partial = 0
+        self._heard_times = 0
+        """Counted, because the clock of a loop may not tell two moments of a millisecond apart."""
         self._why = ""
         self._heard: Callable[[Reply], None] | None = None
         self.made_at = self.heard_at = self._loop.time()
@@ -106,7 +108,7 @@ class Wire(asyncio.Protocol):
         if self._loop.time() >= ends:
             raise Late(sent=False)
         reply: asyncio.Future[Reply] = self._loop.create_future()
-        timer = self._loop.call_at(ends, self._give_up, reply, self._loop.time())
+        timer = self._loop.call_at(ends, self._give_up, reply, self._heard_times)
         self._asked.append(reply)
         if len(self._asked) == 1 and not self._leaving and self._transport is not None:
             self._transport.write(command)
@@ -154,11 +156,11 @@ class Wire(asyncio.Protocol):
         leaving, self._leaving = self._leaving, []
         self._transport.write(b"".join(leaving))
 
-    def _give_up(self, reply: asyncio.Future[Reply], asked_at: float) -> None:
+    def _give_up(self, reply: asyncio.Future[Reply], heard_times: int) -> None:
         if reply.done():
             return
         reply.set_exception(Late(sent=True))
-        if self.heard_at < asked_at:
+        if self._heard_times == heard_times:
             # Nothing at all came since: whoever comes next shall not wait behind this silence as well.
             self._why = "it fell silent"
             self.retire()
@@ -195,6 +197,7 @@ class Wire(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.heard_at = self._loop.time()
+        self._heard_times += 1
         self._partial += len(data)
         try:
             self._reader.feed(data)
