@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
+import psutil
 import pytest
 
 from penstock.model.jobs import NewJob
@@ -18,6 +19,10 @@ from tests.support.processes import Plant, Row, Started
 SEED = 20_260_131
 BULK = 10_000
 
+IN_HAND = (
+    "SELECT 1 FROM unified_queue q JOIN queue_workers w USING (worker_id)"
+    " WHERE q.status = 'in_progress' AND w.pid = ?"
+)
 ENDS = {
     "plain": {"done"},
     "finish": {"done"},
@@ -52,7 +57,7 @@ def test_random_kills_under_load(plant: Plant, count: int, kills: int) -> None:
     for number in range(kills):
         wait_until_ended(plant, int(count * 0.9 * (number + chance.random()) / kills))
         plant.cancel(cancels[number::kills])
-        crew.kill_one()
+        crew.kill_one(at_work=number == 0)
 
     plant.drain(300.0)
     crew.stop()
@@ -73,15 +78,35 @@ class Crew:
         self._chance = chance
         self._workers = [plant.worker(count=2), plant.lone_worker(), plant.lone_worker()]
 
-    def kill_one(self) -> None:
+    def kill_one(self, *, at_work: bool = False) -> None:
         """SIGKILL for any of the processes, a supervisor, a child of one or a lone worker."""
         time.sleep(self._chance.uniform(0.0, 0.05))  # any moment between two commits is as good
-        victims = [(place, pid) for place, each in enumerate(self._workers) for pid in family(each)]
-        place, pid = self._chance.choice(victims)
+        place, pid = self._one_at_work() if at_work else self._any()
         os.kill(pid, signal.SIGKILL)
         if pid == self._workers[place].pid:
             self._workers[place].wait()
             self._workers[place] = self._another(place)
+
+    def _any(self) -> tuple[int, int]:
+        victims = [(place, pid) for place, each in enumerate(self._workers) for pid in family(each)]
+        return self._chance.choice(victims)
+
+    def _one_at_work(self) -> tuple[int, int]:
+        """One that is stopped before it is looked at: what it has in hand then, it dies with."""
+        found: list[tuple[int, int]] = []
+
+        def is_at_work() -> bool:
+            found[:] = [self._any()]
+            process = psutil.Process(found[0][1])
+            process.suspend()
+            self._plant.wait_until(lambda: process.status() == psutil.STATUS_STOPPED, "it stands still")
+            if self._plant.rows(IN_HAND, process.pid):
+                return True
+            process.resume()
+            return False
+
+        self._plant.wait_until(is_at_work, "one is at work")
+        return found[0]
 
     def stop(self) -> None:
         """All of them end in good order."""
