@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from penstock.answer.dialogue import uncited
 from penstock.answer.opening import opened
@@ -19,6 +21,7 @@ from penstock.answer.turns import Place, Turns
 from penstock.model.catalogue import DocumentId, WorkspaceId
 from penstock.model.codes import CODES
 from penstock.model.conversations import (
+    UNFINISHED_OWNED_MAX,
     Assignment,
     Conversation,
     ConversationId,
@@ -28,7 +31,7 @@ from penstock.model.conversations import (
     Standing,
     Written,
 )
-from penstock.model.errors import ErrorReport, Fault, Unavailable, report_of
+from penstock.model.errors import ErrorReport, Exhausted, Fault, Unavailable, report_of
 from penstock.ports.conversations import Transcript
 from penstock.ports.database import Database, Transaction
 
@@ -128,6 +131,23 @@ class Chat:
         if stopped and (live := self._live.get(answer)) is not None:
             live.learn(Standing.STOPPING)
         return stopped
+
+    @asynccontextmanager
+    async def turn(self, whose: str) -> AsyncIterator[None]:
+        """A turn at writing an answer that is not kept, in fair line with those that are.
+
+        Exhausted where as many are on their way to this person here as may be.
+        """
+        self._refuse_near_the_end()
+        waiting = self._turns.count(whose)
+        if waiting >= UNFINISHED_OWNED_MAX:
+            raise Exhausted(f"{waiting} answers to you are still to come", code="ERR_ANSWERS_WAITING")
+        place = self._turns.ask(whose)
+        try:
+            await place
+            yield
+        finally:
+            self._turns.leave(whose, place)
 
     def start(self, answer: MessageId, show: Show = nobody, *, whose: str = "") -> asyncio.Task[None]:
         """Write an answer of ours, in its person's turn; the task ends when the answer has, however it did.

@@ -22,6 +22,10 @@ class Turns:
         self._waiting: dict[str, deque[Place]] = {}
         """Who was served last stands last."""
 
+    def count(self, whose: str) -> int:
+        """How many places a person has or waits for."""
+        return self._held[whose] + len(self._waiting.get(whose, ()))
+
     def ask(self, whose: str) -> Place:
         """A place to come; whoever no longer wants it cancels it, and in any case it is left."""
         place: Place = asyncio.get_running_loop().create_future()
