@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
@@ -40,6 +40,7 @@ PIECE_SECONDS = 60.0
 KEPT = httpx.Limits(max_connections=20, max_keepalive_connections=20, keepalive_expiry=2.0)
 """Let go before a server does, which would look like a line that broke."""
 UNAUTHORIZED = 401
+STREAM = "text/event-stream"
 BUSY = frozenset({429, 502, 503, 504})
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 BY_PIECES = httpx.Timeout(PIECE_SECONDS, connect=CONNECT_SECONDS)
@@ -96,9 +97,9 @@ class Line:
 
     async def ask(self, request: Request, shape: type[T]) -> T:
         """The answer, read as this shape; PenstockError where there is none."""
-        body = await self._granted(request)
+        reply = await self._granted(request)
         try:
-            return msgspec.json.decode(body, type=shape)
+            return msgspec.json.decode(reply.content, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise PenstockError("the answer cannot be read", code=NO_ANSWER) from error
 
@@ -106,13 +107,31 @@ class Line:
         """The same where the answer says nothing."""
         await self._granted(request)
 
-    async def _granted(self, request: Request) -> bytes:
+    async def listen(self, request: Request) -> AsyncGenerator[bytes, None]:
+        """Server-Sent Events as they come; the answer in one piece where a server sends that instead."""
+        reply = await self._granted(request, whole=False)
+        try:
+            if not reply.headers.get("content-type", "").startswith(STREAM):
+                yield await reply.aread()
+                return
+            left = b""
+            async for piece in reply.aiter_bytes():
+                *lines, left = (left + piece).split(b"\n")
+                for line in lines:
+                    if line.startswith(b"data: "):
+                        yield line.removeprefix(b"data: ")
+        except httpx.TransportError as error:
+            raise unreachable(_why(error)) from error
+        finally:
+            await reply.aclose()
+
+    async def _granted(self, request: Request, *, whole: bool = True) -> httpx.Response:
         renewed = False
         for attempt in count():
             shown = self.credentials.token
             fault, again = None, False
             try:
-                reply = await self._attempt(request)
+                reply = await self._attempt(request, whole=whole)
             except NOT_SENT as error:
                 fault, again = unreachable(_why(error)), True
             except httpx.TransportError as error:
@@ -122,7 +141,7 @@ class Line:
                 fault = unreachable(f"no answer in {request.seconds:g} s")
             else:
                 if reply.status_code < REFUSAL_STATUS_MIN:
-                    return reply.content
+                    return reply
                 fault = problem_of(reply.status_code, reply.content, reply.headers.get("retry-after"))
                 again = request.repeats and fault.status in BUSY
             spent = request.form is not None and request.form.is_spent
@@ -136,7 +155,8 @@ class Line:
             await asyncio.sleep(pause)
         raise AssertionError("counting ends")
 
-    async def _attempt(self, request: Request) -> httpx.Response:
+    async def _attempt(self, request: Request, *, whole: bool) -> httpx.Response:
+        """The answer, with all of its body or as yet without it; a refusal is always whole."""
         headers = {**self.credentials.headers(), **request.headers}
         more: dict[str, Any] = {}
         if request.form is not None:
@@ -145,15 +165,19 @@ class Line:
         elif request.body is not None:
             headers["Content-Type"] = "application/json"
             more["content"] = msgspec.json.encode(request.body)
+        asked = self._http.build_request(
+            request.method,
+            request.path,
+            params=dict(request.query),
+            headers=headers,
+            timeout=_bounds(request, whole=whole),
+            **more,
+        )
         async with asyncio.timeout(request.seconds):
-            return await self._http.request(
-                request.method,
-                request.path,
-                params=dict(request.query),
-                headers=headers,
-                timeout=BY_PIECES if request.seconds is None else AS_A_WHOLE,
-                **more,
-            )
+            reply = await self._http.send(asked, stream=not whole)
+            if reply.status_code >= REFUSAL_STATUS_MIN:
+                await reply.aread()
+            return reply
 
 
 def server_url(text: str) -> str:
@@ -162,6 +186,13 @@ def server_url(text: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ValueError(f"{text!r} is no http or https address of a server")
     return text.rstrip("/").removesuffix("/api").rstrip("/")
+
+
+def _bounds(request: Request, *, whole: bool) -> httpx.Timeout:
+    """How long the line may be silent; a stream is until there is a first word to tell."""
+    if request.seconds is None:
+        return BY_PIECES
+    return AS_A_WHOLE if whole else httpx.Timeout(request.seconds, connect=CONNECT_SECONDS)
 
 
 def _why(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""What can be done in one workspace: collections, documents, questions, conversations."""
+"""What can be done in one workspace: collections, documents, conversations, and questions besides."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from functools import partial
 from urllib.parse import quote
 
 from penstock.client import following, talk
-from penstock.client.errors import PenstockError
 from penstock.client.files import Form, Progress, Sendable
-from penstock.client.line import Line, Request, once
+from penstock.client.line import Request, once
+from penstock.client.questions import ANSWER_SECONDS, Questions
 from penstock.client.subscription import Subscription
 from penstock.client.values import (
     Accepted,
     AcceptedPage,
-    Answer,
     Collection,
     CollectionPage,
     Conversation,
@@ -25,16 +24,12 @@ from penstock.client.values import (
     Document,
     DocumentDetail,
     DocumentPage,
-    Found,
     Job,
     Message,
     MessagePage,
     Posted,
-    WorkspacePage,
 )
 
-ANSWER_SECONDS = 300.0
-"""How long an answer may take to be written."""
 PATIENCE_SECONDS = 300.0
 """How long a subscription may be without a connection before it raises."""
 PAGE = 200
@@ -42,12 +37,8 @@ FILES_AT_ONCE = 100
 """Files in one request; more are sent in several, each of them whole or not at all."""
 
 
-class InWorkspace:
+class InWorkspace(Questions):
     """One workspace of a server; where none is named, the only one there is."""
-
-    def __init__(self, line: Line, workspace: str | None) -> None:
-        self._line = line
-        self._workspace = workspace
 
     # Collections ---------------------------------------------------------------------------------
 
@@ -215,55 +206,6 @@ class InWorkspace:
                 seen[document.id] = document
         return [seen[each] for each in document_ids]
 
-    # Questions -----------------------------------------------------------------------------------
-
-    async def search(
-        self,
-        query: str,
-        *,
-        collections: Sequence[str] = (),
-        documents: Sequence[str] = (),
-        path: str | None = None,
-        metadata: Mapping[str, object] | None = None,
-        top_k: int = 8,
-        threshold: float = 0.0,
-    ) -> Found:
-        """The stretches of documents that speak of it, best first."""
-        body = {
-            "query": query,
-            "top_k": top_k,
-            "threshold": threshold,
-            "filters": _filters(collections, documents, path, metadata),
-        }
-        request = Request(method="POST", path=await self._at("search"), body=body, repeats=True)
-        return await self._line.ask(request, Found)
-
-    async def ask(
-        self,
-        question: str,
-        *,
-        collections: Sequence[str] = (),
-        documents: Sequence[str] = (),
-        path: str | None = None,
-        metadata: Mapping[str, object] | None = None,
-        top_k: int = 8,
-        threshold: float = 0.0,
-        quote: bool = False,
-        timeout: float = ANSWER_SECONDS,
-    ) -> Answer:
-        """A question answered, with its sources; or only quoted from them, by no language model."""
-        body = {
-            "question": question,
-            "top_k": top_k,
-            "threshold": threshold,
-            "quote": quote,
-            "filters": _filters(collections, documents, path, metadata),
-        }
-        request = Request(
-            method="POST", path=await self._at("query"), body=body, repeats=True, seconds=timeout
-        )
-        return await self._line.ask(request, Answer)
-
     # Conversations -------------------------------------------------------------------------------
 
     async def create_conversation(
@@ -346,23 +288,6 @@ class InWorkspace:
         """
         return self._line.subscribe(since, passing=passing, patience=patience)
 
-    async def _id(self) -> str:
-        if self._workspace is None:
-            request = Request(method="GET", path="/workspaces", repeats=True)
-            there = (await self._line.ask(request, WorkspacePage)).items
-            if len(there) != 1:
-                raise PenstockError(
-                    f"there are {len(there)} workspaces; name one", code="ERR_WORKSPACE_UNNAMED"
-                )
-            self._workspace = there[0].id
-        return self._workspace
-
-    async def _at(self, *words: str) -> str:
-        """A path below the workspace."""
-        return "/".join(
-            ["/workspaces", quote(await self._id(), safe=""), *(quote(word, safe="") for word in words)]
-        )
-
 
 def _posting(
     conversation_id: str, content: str, key: str | None, *, is_async: bool = False, seconds: float = 30.0
@@ -382,17 +307,3 @@ def _posting(
 
 def _talk(conversation_id: str) -> str:
     return f"/conversations/{quote(conversation_id, safe='')}/messages"
-
-
-def _filters(
-    collections: Sequence[str],
-    documents: Sequence[str],
-    path: str | None,
-    metadata: Mapping[str, object] | None,
-) -> dict[str, object]:
-    return {
-        "collections": list(collections),
-        "documents": list(documents),
-        "path": path,
-        "metadata": dict(metadata or {}),
-    }

@@ -59,7 +59,7 @@ def show(given: Given, facts: Answered, *, is_written: bool) -> None:
         output.document(facts)
         return
     if not is_written:
-        _write(facts["text"])
+        write(facts["text"])
     click.echo()
     for note in facts["notes"]:
         output.talk(f"note: {output.clean(note)}")
@@ -73,7 +73,7 @@ async def _answer(
         async for telling in tellings:
             match telling:
                 case Delta(text=text) if streams:
-                    _write(text)
+                    write(text)
                 case Finished(answer=answer):
                     return answer
                 case _:
@@ -81,7 +81,7 @@ async def _answer(
     raise Broken("the answer has no end")
 
 
-def _write(text: str) -> None:
+def write(text: str) -> None:
     """Words as they come: lines stay lines, other characters that could act on a terminal are written out."""
     click.echo("\n".join(map(output.clean, text.split("\n"))), nl=False)
     output.flush()

@@ -1,0 +1,34 @@
+"""One workspace of a server, and the paths below it."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from penstock.client.errors import PenstockError
+from penstock.client.line import Line, Request
+from penstock.client.values import WorkspacePage
+
+
+class Place:
+    """Where requests go; where no workspace is named, to the only one there is."""
+
+    def __init__(self, line: Line, workspace: str | None) -> None:
+        self._line = line
+        self._workspace = workspace
+
+    async def _id(self) -> str:
+        if self._workspace is None:
+            request = Request(method="GET", path="/workspaces", repeats=True)
+            there = (await self._line.ask(request, WorkspacePage)).items
+            if len(there) != 1:
+                raise PenstockError(
+                    f"there are {len(there)} workspaces; name one", code="ERR_WORKSPACE_UNNAMED"
+                )
+            self._workspace = there[0].id
+        return self._workspace
+
+    async def _at(self, *words: str) -> str:
+        """A path below the workspace."""
+        return "/".join(
+            ["/workspaces", quote(await self._id(), safe=""), *(quote(word, safe="") for word in words)]
+        )
