@@ -17,7 +17,7 @@ import msgspec
 
 from tests.support.doomed import Doom, Task
 from tests.support.near_program import environment, run_near
-from tests.support.processes import Plant, Row, Started
+from tests.support.processes import PATIENCE, Plant, Row, Started
 
 COLLECTION = "papers"
 UNSETTLED = (
@@ -79,13 +79,13 @@ class Papers:
         task = Task(doom=doom, handlers=None)
         return self.plant.start("-m", "tests.support.doomed", msgspec.json.encode(task).decode())
 
-    def settle(self, seconds: float = 60.0) -> None:
+    def settle(self, seconds: float = 2 * PATIENCE) -> None:
         """Run a worker until every job has ended and every debt is paid, then stop it."""
         worker = self.worker()
         self.rest(worker, seconds)
         assert worker.stop() == 0, worker.said()
 
-    def rest(self, worker: Started, seconds: float = 60.0) -> None:
+    def rest(self, worker: Started, seconds: float = 2 * PATIENCE) -> None:
         """Until every job has ended and every debt is paid."""
         self.plant.wait_until(
             lambda: not self.plant.rows(UNSETTLED),
@@ -174,7 +174,7 @@ class NearPapers(Papers):
         assert ran.code == code, f"{words} ended with {ran.code}\n{ran.out}\n{ran.err}"
         return ran.out
 
-    def settle(self, seconds: float = 60.0) -> None:
+    def settle(self, seconds: float = 2 * PATIENCE) -> None:
         """Run a worker process until every job has ended and every debt is paid, then stop it."""
         worker = self.doomed(Doom())
         self.plant.wait_until(lambda: bool(self.plant.beating([worker.pid])), "the worker beats", worker)

@@ -32,7 +32,7 @@ from tests.support.doomed import Doom, Task
 from tests.support.handlers_for_tests import HANDLERS, MARKS, Mark, read_marks
 
 TOP = Path(__file__).resolve().parents[2]
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds for what takes one or two on a machine that has time; no promise is measured by it."""
 LOOK_SECONDS = 0.03
 """Between two looks at what is waited for: one reads the whole schema and costs milliseconds."""
