@@ -53,6 +53,7 @@ FIXED = (
     "workers",
     "batches",
     "elements",
+    "ended",
 )
 """Keys every script gets, in the order of `parts/ground.lua`; completed list and dead letter follow."""
 

@@ -86,8 +86,8 @@ class RedisQueue:
 
     async def _claim(self, worker: WorkerId, limit: int, *, idle: bool) -> tuple[list[Lease], bool]:
         now = self._clock.now()
-        alone, more, rows, strangers = await self._asked(worker, limit, now, idle=idle)
-        leased = leases_of(rows, worker, alone=bool(alone))
+        alone, more, rows, strangers, *straight = await self._asked(worker, limit, now, idle=idle)
+        leased = leases_of(rows, straight[0] if straight else (), worker, alone=bool(alone))
         self._handed.keep(leased.handed)
         try:
             if leased.unfit:

@@ -19,8 +19,6 @@ from penstock.ports.codec import decode_payload
 
 _ITEM_TYPES = {kind.value: kind for kind in ItemType}
 _OPERATIONS = {op.value: op for op in Operation}
-_STRAIGHT = 3
-"""So many words has a lease that was claimed straight: id, row, entry."""
 _PLACES = {"leased": State.LEASED, "done": State.DONE, "failed": State.FAILED}
 
 
@@ -84,26 +82,34 @@ def fields_of(flat: Sequence[bytes]) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-def leases_of(found: Sequence[Sequence[bytes]], worker: WorkerId, *, alone: bool) -> Leased:
+def leases_of(
+    found: Sequence[Sequence[bytes]], straight: Sequence[bytes], worker: WorkerId, *, alone: bool
+) -> Leased:
     """The leases a claim answered with; what cannot be read is told apart, each with its reason."""
     leased = Leased()
-    for words in found:
-        facts, row = None, words
-        if len(words) == _STRAIGHT:
-            facts = _FACTS.decode(words[1])
-            row = (words[0], facts.token.encode(), facts.until.encode(), words[2], *_FIRST)
-        try:
-            lease = _lease_of(row, worker, alone=alone)
-        except Refused as fault:
-            leased.unfit.append((JobId(row[0].decode()), int(row[1]), fault.report()))
-        except (KeyError, ValueError, msgspec.DecodeError) as error:
-            report = ErrorReport(code="ERR_PAYLOAD_INVALID", message=f"the job cannot be read: {error}")
-            leased.unfit.append((JobId(row[0].decode()), int(row[1]), report))
-        else:
-            leased.leases.append(lease)
-            if facts is not None:
-                leased.handed.append((lease, words[1], facts))
+    for row in found:
+        _add(leased, row, worker, alone=alone)
+    for job_id, text, entry in zip(straight[::3], straight[1::3], straight[2::3], strict=True):
+        facts = _FACTS.decode(text)
+        row = (job_id, facts.token.encode(), facts.until.encode(), entry, *_FIRST)
+        lease = _add(leased, row, worker, alone=alone)
+        if lease is not None:
+            leased.handed.append((lease, text, facts))
     return leased
+
+
+def _add(leased: Leased, row: Sequence[bytes], worker: WorkerId, *, alone: bool) -> Lease | None:
+    try:
+        lease = _lease_of(row, worker, alone=alone)
+    except Refused as fault:
+        report = fault.report()
+    except (KeyError, ValueError, msgspec.DecodeError) as error:
+        report = ErrorReport(code="ERR_PAYLOAD_INVALID", message=f"the job cannot be read: {error}")
+    else:
+        leased.leases.append(lease)
+        return lease
+    leased.unfit.append((JobId(row[0].decode()), int(row[1]), report))
+    return None
 
 
 def _lease_of(row: Sequence[bytes], worker: WorkerId, *, alone: bool) -> Lease:

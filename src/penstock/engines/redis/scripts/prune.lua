@@ -19,6 +19,33 @@ local function remove(id)
   call('ZREM', K.jobs, id)
 end
 
+-- Those that ended together, as `usual` wrote them: when, and their ids.
+local function prune_ended(before)
+  local removed = 0
+  while left > 0 do
+    local together = call('LINDEX', K.ended, 0)
+    local at, ids = string.match(together or '', '^(%S+) (.*)$')
+    if not at or tonumber(at) >= tonumber(before) then break end
+    local kept = {}
+    for id in string.gmatch(ids, '%S+') do
+      if left > 0 then
+        remove(id)
+        removed, left = removed + 1, left - 1
+      else
+        kept[#kept + 1] = id
+      end
+    end
+    if #kept > 0 then
+      call('LSET', K.ended, 0, at .. ' ' .. table.concat(kept, ' '))
+    else
+      call('LPOP', K.ended)
+    end
+  end
+  if removed > 0 then call('HINCRBY', K.counts, 'ended', -removed) end
+  gone = gone + removed
+end
+
+prune_ended(ARGV[4])
 for place, before in pairs({done = ARGV[4], failed = ARGV[5]}) do
   local ids = call('ZRANGEBYSCORE', K[place], '-inf', '(' .. before, 'LIMIT', 0, left)
   for _, id in ipairs(ids) do remove(id) end

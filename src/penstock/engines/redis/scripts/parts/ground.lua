@@ -2,7 +2,7 @@
 -- ARGV[3] now as ISO 8601. Times stay the texts they came as: Lua would print them with fourteen digits.
 local call = redis.call
 local PLACES = {'counts', 'jobs', 'done', 'failed', 'running', 'due', 'waiting', 'tenants', 'lanes', 'ages', 'turns',
-  'closed', 'pauses', 'lifted', 'suspects', 'workers', 'batches', 'elements', 'completed', 'dead_letter'}
+  'closed', 'pauses', 'lifted', 'suspects', 'workers', 'batches', 'elements', 'ended', 'completed', 'dead_letter'}
 local K = {}
 for place, name in ipairs(PLACES) do K[name] = KEYS[place] end
 local NAMES = cmsgpack.unpack(ARGV[1])

@@ -20,7 +20,7 @@ local function let_go_together(call, list, ids)
   local oldest = call('LRANGE', list, -#ids, -1)
   if #oldest ~= #ids then return nil end
   for at, id in ipairs(ids) do
-    if string.sub(oldest[#ids - at + 1], 1, 13 + #id) ~= '{"job_id":"' .. id .. '",' then return nil end
+    if string.find(oldest[#ids - at + 1], '{"job_id":"' .. id .. '",', 1, true) ~= 1 then return nil end
   end
   call('LTRIM', list, 0, -#ids - 1)
   return oldest
@@ -40,6 +40,21 @@ local function let_go_each(call, list, root, ids, rows)
   return elements
 end
 
+-- From now on their documented hashes expire. Times are told as the server keeps them, which saves it the counting.
+local function let_expire(call, keys, stamp, expiry)
+  local time, words = call('TIME'), {#keys}
+  local upto = string.format('%d', (tonumber(time[1]) + expiry) * 1000 + math.floor(tonumber(time[2]) / 1000))
+  for at, key in ipairs(keys) do
+    call('PEXPIREAT', key, upto)
+    words[2 * at], words[2 * at + 1] = key .. ':ttl', stamp
+  end
+  words[#words + 1], words[#words + 2] = 'PXAT', upto
+  -- One command for all of them is younger than the servers we know.
+  if type(redis.pcall('MSETEX', unpack(words))) == 'table' then
+    for _, key in ipairs(keys) do call('SET', key .. ':ttl', stamp, 'PXAT', upto) end
+  end
+end
+
 local function settle_usual(asked)
   local call, root, now, stamp = redis.call, string.sub(KEYS[1], 1, -7), ARGV[2], ARGV[3]
   local tenant, generation, list, expiry, completed_max = unpack(asked, 1, 5)
@@ -53,22 +68,23 @@ local function settle_usual(asked)
   if many == 0 then return answers end
   -- First what needs no memory, for the reason that urgent tells.
   call('ZREM', KEYS[5], unpack(ids))
-  local words, done = {}, {}
+  local words, hashes = {}, {}
+  local task, hash = root .. 'task:', root .. 'job:'
   for at, id in ipairs(ids) do
-    local key = root .. 'job:' .. id
-    words[2 * at - 1], words[2 * at] = root .. 'task:' .. id, rows[at]
-    done[2 * at - 1], done[2 * at] = now, id
-    call('HSET', key, 'status', 'done', 'completed_at', stamp, 'duration_seconds', durations[at])
-    call('EXPIRE', key, expiry)
-    call('SET', key .. ':ttl', stamp, 'EX', expiry)
+    hashes[at] = hash .. id
+    words[2 * at - 1], words[2 * at] = task .. id, rows[at]
+    call('HSET', hashes[at], 'status', 'done', 'completed_at', stamp, 'duration_seconds', durations[at])
   end
+  let_expire(call, hashes, stamp, expiry)
   call('MSET', unpack(words))
-  call('ZADD', KEYS[3], unpack(done))
+  -- Pruning goes by age, and these are of one age: one word for all of them, where a sorted set has one for each.
+  call('RPUSH', KEYS[19], now .. ' ' .. table.concat(ids, ' '))
+  call('HINCRBY', KEYS[1], 'ended', many)
   call('HDEL', root .. 'subjects:' .. tenant, unpack(subjects))
   local elements = let_go_together(call, list, ids) or let_go_each(call, list, root, ids, rows)
   if #elements > 0 then
-    call('LPUSH', KEYS[19], unpack(elements))
-    call('LTRIM', KEYS[19], 0, completed_max - 1)
+    call('LPUSH', KEYS[20], unpack(elements))
+    call('LTRIM', KEYS[20], 0, completed_max - 1)
   end
   local unfinished = root .. 'unfinished:' .. tenant
   if call('HINCRBY', unfinished, generation, -many) <= 0 then call('HDEL', unfinished, generation) end
