@@ -7,6 +7,7 @@ import pytest
 from penstock.engines.sqlite import SqliteStore
 from penstock.model.outcomes import DONE
 from tests.conformance.foreign import (
+    Row,
     a_farewell,
     a_rename,
     a_row,
@@ -27,17 +28,27 @@ async def test_pruning_mends_the_line_of_a_replaced_row(store: SqliteStore, db: 
     """REPLACE removes a row without a word; the next round of pruning lets those behind it go on in order."""
     add(db, "old", idempotency_key="same", **on_path("/x"))
     add(db, "next", **a_rename("/x"))
-    row = a_row("new", idempotency_key="same", **on_path("/x"))
-    names, marks = ", ".join(row), ", ".join("?" for _ in row)
-    db.execute(
-        f"INSERT OR REPLACE INTO unified_queue ({names}) VALUES ({marks})",  # noqa: S608 -- names of a_row
-        list(row.values()),
-    )
+    replace(db, a_row("new", idempotency_key="same", **on_path("/x")))
     assert statuses(db) == {"next": "pending", "new": "pending"}
 
     await store.queue.prune(done_before=START - 3600, failed_before=START - 3600)
 
     assert await drained(store.queue) == ["next", "new"]
+
+
+async def test_pruning_opens_the_tenant_of_a_replaced_deletion(
+    store: SqliteStore, db: sqlite3.Connection
+) -> None:
+    """A deletion that REPLACE has removed closes its tenant only until the next round of pruning."""
+    add(db, "farewell", **(a_farewell() | {"idempotency_key": "same"}))
+    add(db, "after", **on_path("/x"))
+    await store.queue.promote()
+    replace(db, a_row("new", idempotency_key="same", **on_path("/y")))
+    assert await drained(store.queue) == []
+
+    await store.queue.prune(done_before=START - 3600, failed_before=START - 3600)
+
+    assert sorted(await drained(store.queue)) == ["after", "new"]
 
 
 async def test_a_requeued_row_joins_its_line(store: SqliteStore, db: sqlite3.Connection) -> None:
@@ -134,3 +145,12 @@ async def test_a_lease_taken_over_by_hand_fences_the_old_one(
 def requeue(db: sqlite3.Connection, queue_id: str) -> None:
     """Put an ended row back by hand."""
     db.execute("UPDATE unified_queue SET status = 'pending' WHERE queue_id = ?", (queue_id,))
+
+
+def replace(db: sqlite3.Connection, row: Row) -> None:
+    """Write a row over whatever has its id or its key."""
+    names, marks = ", ".join(row), ", ".join("?" for _ in row)
+    db.execute(
+        f"INSERT OR REPLACE INTO unified_queue ({names}) VALUES ({marks})",  # noqa: S608 -- names of a_row
+        list(row.values()),
+    )

@@ -6,6 +6,7 @@ about fields it does not know, strict about the ones it does.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
@@ -40,7 +41,19 @@ def decode_payload(item_type: ItemType, text: str) -> Payload:
     try:
         return _DECODERS[item_type].decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise Refused(f"{item_type} payload: {error}", code="ERR_PAYLOAD_INVALID") from error
+        reason = "it holds bytes that are no text" if _is_no_text(text) else error
+        raise Refused(f"{item_type} payload: {reason}", code="ERR_PAYLOAD_INVALID") from error
+
+
+def _is_no_text(text: str) -> bool:
+    """Whether a string in it was never text: bytes of another encoding, or what stands for one in JSON."""
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
+    except UnicodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def payload_from(item_type: ItemType, given: Mapping[str, object]) -> Payload:

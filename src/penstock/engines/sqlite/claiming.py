@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from penstock.engines.sqlite.picking import PARKED_MAX, Picker, Row, closed_now, find_suspect, read_lane
+from penstock.engines.sqlite.respelling import respell, unreadable
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
 from penstock.model.errors import ErrorReport
@@ -101,11 +102,14 @@ def claim_any(db: sqlite3.Connection, asked: Claim) -> Taken:
     """The same where a row holds bytes that are no text: it is read all the same, to be refused."""
     try:
         return claim(db, asked)
-    except sqlite3.OperationalError as error:
-        if "UTF-8" not in str(error):
+    except (sqlite3.OperationalError, TypeError, UnicodeEncodeError) as error:
+        if isinstance(error, sqlite3.OperationalError) and not unreadable(error):
             raise
     db.text_factory = lambda data: data.decode(errors="surrogateescape")
     try:
+        return claim(db, asked)
+    except (TypeError, UnicodeEncodeError):  # what a further statement names, or what is put in order
+        respell(db)
         return claim(db, asked)
     finally:
         db.text_factory = str

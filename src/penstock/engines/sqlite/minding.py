@@ -73,5 +73,6 @@ def prune(db: sqlite3.Connection, done_before: float, failed_before: float, limi
     db.executemany(sql("prune_aliases"), gone)
     db.executemany(sql("prune_members"), gone)
     db.execute(sql("mend_lines"))
+    db.execute(sql("mend_barriers"))
     db.execute(sql("prune_batches"), {"before": iso(min(done_before, failed_before))})
     return len(gone)

@@ -15,7 +15,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -64,7 +64,12 @@ def read_lane(db: sqlite3.Connection, where: Mapping[str, object]) -> list[Row]:
     try:
         return _ROWS.decode(db.execute(sql("claim_lane_packed"), where).fetchone()[0])
     except (sqlite3.OperationalError, msgspec.DecodeError, UnicodeEncodeError):
-        return list(map(Row._make, db.execute(sql("claim_lane"), where)))
+        return [Row._make(map(_plain, row)) for row in db.execute(sql("claim_lane"), where)]
+
+
+def _plain(value: Any) -> Any:
+    """Bytes as text that is refused where it matters."""
+    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
 
 
 @dataclass(slots=True)

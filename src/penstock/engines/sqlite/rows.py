@@ -6,6 +6,7 @@ from typing import Any
 
 from penstock.engines.sqlite.claiming import Leased, Taken
 from penstock.engines.sqlite.picking import Row
+from penstock.engines.sqlite.respelling import as_text
 from penstock.engines.sqlite.times import seconds, seconds_or_none
 from penstock.model.batches import Batch
 from penstock.model.errors import ErrorReport, Refused
@@ -20,7 +21,8 @@ _OPERATIONS = {op.value: op for op in Operation}
 
 
 def job_of(row: tuple[Any, ...]) -> Job:
-    """A job from a row of `job_find` or `job_rows`."""
+    """A job from a row of `job_find` or `job_rows`; bytes that others wrote are shown as text."""
+    row = tuple(map(as_text, row))
     return Job(
         id=JobId(row[0]),
         item_type=ItemType(row[1]),

@@ -25,6 +25,7 @@ from penstock.engines.sqlite.ledger import SqliteLedger
 from penstock.engines.sqlite.manifest import SqliteManifest
 from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.engines.sqlite.queue import SqliteQueue
+from penstock.engines.sqlite.respelling import read_leniently, respell, unreadable
 from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.tickets import TICKET_SECONDS, SqliteTickets
@@ -34,7 +35,7 @@ from penstock.engines.sqlite.transcript import SqliteTranscript
 from penstock.engines.sqlite.turnstile import turnstiles
 from penstock.engines.sqlite.uploads import SqliteReception
 from penstock.engines.sqlite.writer import Writer
-from penstock.model.errors import Unavailable
+from penstock.model.errors import Broken, Unavailable
 from penstock.model.events import LoggedEvent
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
@@ -127,11 +128,17 @@ class SqliteStore:
         """Run an engine's own statements in the next group commit; durable ones are then on disk.
 
         Swift work is short, not durable, and its caller has nothing else to do: it is done here and now if
-        it can be.
+        it can be. A row that cannot be read is made readable first.
         """
         if swift and (done := self._shortcut.attempt(work)) is not None:
             self._committed()
             return done[0]
+        try:
+            return await self._writer.write(work, timeout or self._patience, durable=durable)
+        except Broken as fault:
+            if not unreadable(fault):
+                raise
+        await self._writer.write(respell, self._patience)
         return await self._writer.write(work, timeout or self._patience, durable=durable)
 
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -195,6 +202,10 @@ class SqliteStore:
             db.execute("BEGIN")
             try:
                 return work(db)
+            except sqlite3.OperationalError as error:
+                if not unreadable(error):
+                    raise
+                return read_leniently(db, work)
             finally:
                 db.execute("ROLLBACK")
         except sqlite3.Error as error:

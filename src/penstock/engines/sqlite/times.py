@@ -19,7 +19,7 @@ def seconds(text: str) -> float:
     """Text as seconds; rows written by hand may use any ISO form, and what is no time at all counts as 0."""
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+    except (TypeError, ValueError):
         return 0.0
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
