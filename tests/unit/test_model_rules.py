@@ -53,6 +53,13 @@ def test_base_and_max_double_up_to_the_limit(retry: int, seconds: float) -> None
     assert Backoff(base=2.0, max=20.0).seconds(retry) == seconds
 
 
+@pytest.mark.parametrize("retry", [0, -1, -4, -(2**40)])
+def test_a_count_others_wrote_below_nothing_waits_as_the_first_retry(retry: int) -> None:
+    """A row written by hand may say so, and its worker must not stumble over it."""
+    assert Backoff().seconds(retry) == Backoff().seconds(1)
+    assert 0 <= Backoff(base=2.0, max=20.0).seconds(retry) <= 2.0
+
+
 @given(st.floats(0.001, 1000), st.none() | st.floats(0.001, 10_000), st.integers(1, 10_000))
 def test_a_grown_delay_never_falls_nor_overflows(base: float, top: float | None, retry: int) -> None:
     """Each delay is at least the one before and at most the limit, however many retries there are."""

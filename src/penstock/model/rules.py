@@ -36,7 +36,7 @@ class Backoff:
         if self.base is not None:
             grown = self.base * 2.0 ** min(retry - 1, 60)
             return grown if self.max is None else min(grown, self.max)
-        return self.delays[min(retry, len(self.delays)) - 1]
+        return self.delays[min(max(retry, 1), len(self.delays)) - 1]  # others may have written any count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
