@@ -49,6 +49,8 @@ def configuration(tmp_path: Path) -> Configuration:
         ("worker.lease", "-5s"),
         ("worker.lease", "5 parsecs"),
         ("worker.lease", "100000d"),
+        ("worker.lease", "1s"),
+        ("worker.leases", "{file: 1900ms}"),
         ("worker.poll_interval", "0s"),
         ("retention.done", "0"),
         ("sqlite.busy_timeout", "[]"),

@@ -15,6 +15,8 @@ ITEM_TYPES = tuple(item_type.value for item_type in ItemType)
 
 SPAN = Duration()
 SPAN_OR_NONE = Duration(least=0)
+LEASE = Duration(least=2)
+"""Renewed every second at best: a shorter one would run out under every job that takes a while."""
 NAME = Text()
 
 
@@ -79,9 +81,9 @@ class Worker:
     poll_interval: float = setting(
         SPAN, "250ms", "Time between two looks for rows other programs wrote by SQL."
     )
-    lease: float = setting(SPAN, "5m", "Time a worker may hold a job before it must renew.")
+    lease: float = setting(LEASE, "5m", "Time a worker may hold a job before it must renew.")
     leases: Mapping[str, float] = setting(
-        MapOf(SPAN, names=ITEM_TYPES), {}, "Lease by item type, where it differs from worker.lease."
+        MapOf(LEASE, names=ITEM_TYPES), {}, "Lease by item type, where it differs from worker.lease."
     )
     timeout: float = setting(SPAN, "1h", "Longest run of one attempt.")
     timeouts: Mapping[str, float] = setting(
