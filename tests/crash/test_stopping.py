@@ -50,6 +50,7 @@ def test_job_longer_than_the_grace_goes_back_unspent(plant: Plant, number: int) 
     row = plant.job(job)
     assert (row["status"], row["retry_count"], row["crashes"], row["error_code"]) == ("pending", 0, 0, None)
     assert [mark.what for mark in plant.marks(job=job)] == ["start", "CancelledError"]
+    assert "worker left; jobs handed back: 1" in tree.said()
     gate.touch()
     end_well_after_a_restart(plant, job)
     assert plant.job(job)["retry_count"] == 0

@@ -86,6 +86,8 @@ class Worker:
         self._ended: list[tuple[Lease, Outcome]] = []
         self._settling: set[asyncio.Task[None]] = set()
         self._unsettled: dict[Attempt, Lease] = {}
+        self._handed_back = 0
+        """Attempts given up because the worker ends."""
         self._arrived = False
         """The queue said that jobs may have come, or been put off."""
         self._room = asyncio.Event()
@@ -140,11 +142,11 @@ class Worker:
         """Hand back what is left; a store that is away has it taken back by rescuers."""
         about = {"worker_id": self.id}
         try:
-            handed_back = await self._queue.leave(self.id)
+            handed_back = self._handed_back + await self._queue.leave(self.id)
         except Unavailable as fault:
             log.warning("cannot leave: %s", fault.message, extra=about)
         else:
-            log.info("worker left, %d jobs handed back", handed_back, extra=about)
+            log.info("worker left; jobs handed back: %d", handed_back, extra=about)
 
     def renewed(self, renewals: Iterable[tuple[Lease, Renewal]]) -> None:
         """What the keeper learnt: interrupt what was lost or cancelled."""
@@ -293,6 +295,7 @@ class Worker:
             return Retry(
                 ErrorReport(code="ERR_HANDLER_FAILED", message="the handler was cancelled from inside")
             )
+        self._handed_back += ending is Ending.SHUTDOWN
         return RELEASE
 
     def _finish(self, run: Run, outcome: Outcome) -> None:
@@ -311,6 +314,7 @@ class Worker:
         self._ended.append((lease, outcome))
 
     def _give_back(self, leases: list[Lease]) -> None:
+        self._handed_back += len(leases)
         for lease in leases:
             self._unsettled[attempt_of(lease)] = lease
         if leases:
