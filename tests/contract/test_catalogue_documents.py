@@ -361,6 +361,13 @@ async def test_touching_leaves_a_document_as_it_stands(store: Store) -> None:
     found = await store.catalogue.document(LOCAL_WORKSPACE, document.id)
     assert found is not None
     assert (found.state, found.version) == (DocumentState.INGESTED, document.version)
+    assert found.metadata_json == document.metadata_json
+
+    await store.write(lambda tx: tx.documents.touch(document.id, metadata_json='{"floor":2}'))
+
+    found = await store.catalogue.document(LOCAL_WORKSPACE, document.id)
+    assert found is not None
+    assert (found.version, found.metadata_json) == (document.version, '{"floor":2}')
 
 
 async def test_a_vector_is_kept_once(store: Store) -> None:

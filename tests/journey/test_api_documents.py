@@ -15,6 +15,7 @@ from penstock.model.catalogue import LOCAL_WORKSPACE
 from tests.journey.test_api import problem
 from tests.support.command_line import PATIENCE, Program
 from tests.support.served import Served, serving
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("api")
 DOCUMENTS = f"/workspaces/{LOCAL_WORKSPACE}/documents"
@@ -124,6 +125,61 @@ def test_a_text_is_taken_in(client: httpx.Client) -> None:
         json.dumps(dict.fromkeys("abcdefghijklmnopqrstu")),
     ):
         problem(client.get(DOCUMENTS, params={"metadata": wrong}), 422, "ERR_METADATA_INVALID")
+
+
+def done(client: httpx.Client, taken: Any) -> Any:
+    """The job of what was taken in, once it has succeeded."""
+    at = f"/workspaces/{LOCAL_WORKSPACE}/jobs/{taken['job_id']}"
+    until("the job is done", lambda: client.get(at).json()["status"] == "success")
+    return client.get(at).json()
+
+
+def test_a_form_and_a_text_say_how_they_are_to_be_treated(client: httpx.Client) -> None:
+    """How urgently and how strictly, and what becomes of the metadata; within bounds, and known by a key."""
+    half = [("files", ("half.json", b'{"wharf": "north"'))]
+    (strict,) = client.post(DOCUMENTS, data={"collection": "papers"}, files=half).json()["items"]
+    assert ended(client, strict["document_id"])["error"]["code"] == "ERR_JSON_INVALID"
+    wishes = {"collection": "papers", "priority": "7", "skip_validation": "true"}
+    (taken,) = client.post(DOCUMENTS, data=wishes, files=half).json()["items"]
+    assert (done(client, taken)["priority"], taken["document_id"]) == (7, strict["document_id"])
+    assert ended(client, taken["document_id"])["status"] == "ingested"
+
+    text = {"collection": "papers", "name": "wharf", "content": "The wharf is long.", "metadata": {"a": 1}}
+    kept: list[Any] = []
+    for more in ({}, {"metadata": {"b": 2}}, {"metadata": {"c": 3}, "preserve_metadata": False}):
+        (taken,) = client.post(f"{DOCUMENTS}/text", json={**text, **more}).json()["items"]
+        done(client, taken)
+        kept.append(client.get(f"{DOCUMENTS}/{taken['document_id']}").json()["metadata"])
+    assert kept == [{"a": 1}, {"a": 1, "b": 2}, {"c": 3}]
+
+    key = {"Idempotency-Key": "urgent-1"}
+    first = client.post(f"{DOCUMENTS}/text", json={**text, "priority": 10}, headers=key)
+    assert client.post(f"{DOCUMENTS}/text", json={**text, "priority": 10}, headers=key).json() == first.json()
+    other = client.post(f"{DOCUMENTS}/text", json={**text, "priority": 9}, headers=key)
+    problem(other, 409, "ERR_IDEMPOTENCY_MISMATCH")
+    for name, wrong in (("priority", "11"), ("priority", "soon"), ("reindex", "perhaps")):
+        form = client.post(DOCUMENTS, data={"collection": "papers", name: wrong}, files=half)
+        problem(form, 422, "ERR_REQUEST_INVALID")
+        problem(client.post(f"{DOCUMENTS}/text", json={**text, name: wrong}), 422, "ERR_REQUEST_INVALID")
+
+
+def test_a_collection_is_built_anew_with_what_is_handed_in(client: httpx.Client) -> None:
+    """All of its documents, in one transaction with the new one; what is refused has nothing built."""
+    (old,) = sent(client, ("pier.md", b"# Pier\n\nThe pier is short.\n"), collection="others")
+    (before,) = ended(client, old["document_id"])["versions"]
+    text = {"collection": "others", "name": "mole", "content": "The mole is old.", "reindex": True}
+    problem(client.post(f"{DOCUMENTS}/text", json={**text, "content": ""}), 422, "ERR_REQUEST_INVALID")
+    (taken,) = client.post(f"{DOCUMENTS}/text", json=text).json()["items"]
+    done(client, taken)
+
+    def current() -> list[int]:
+        versions = client.get(f"{DOCUMENTS}/{old['document_id']}").json()["versions"]
+        return [each["id"] for each in versions if each["state"] == "current"]
+
+    until("the other document is built anew", lambda: before["id"] < max(current(), default=0))
+    at = f"/workspaces/{LOCAL_WORKSPACE}/collections/others"
+    until("the new one answers", lambda: not client.get(at).json()["rebuilding"])
+    assert client.get(f"{DOCUMENTS}/{taken['document_id']}").json()["status"] == "ingested"
 
 
 def test_a_broken_file_ends_in_error_and_can_be_tried_again(client: httpx.Client) -> None:

@@ -122,6 +122,29 @@ def test_folders_are_read_here_and_sent_file_by_file(afar: Afar) -> None:
     assert long["items"][0]["size"] == 1_400_000
 
 
+def test_how_documents_are_to_be_treated_goes_along(afar: Afar) -> None:
+    """As on this machine: how urgently, how strictly, and that the rest is built anew."""
+    (afar.folder / "half.json").write_text('{"quay": "south"')
+    words = ("ingest", "submit", "--rag", "papers", "half.json", "--priority", "low", "--skip-validation")
+    with afar.served.client(afar.token_file.read_text().strip()) as client:
+        at = f"/workspaces/{client.get('/workspaces').json()['items'][0]['id']}"
+        (keys,) = client.get(f"{at}/documents", params={"name": "keys.md", "limit": 1}).json()["items"]
+
+        def newest() -> int:
+            versions = client.get(f"{at}/documents/{keys['id']}").json()["versions"]
+            return max(int(each["id"]) for each in versions)
+
+        before = newest()
+        handed = afar.said(*words, "--text", "The quay is long.", "--reindex", "--wait")
+        assert (handed["reindexing"], handed["wait"]["done"]) == (True, 2)
+        jobs = [client.get(f"{at}/jobs/{item['job_id']}").json() for item in handed["items"]]
+        assert [each["priority"] for each in (*jobs, *handed["items"])] == [1, 1, 1, 1]
+        until("the others are built anew", lambda: newest() > before)
+        until("they answer", lambda: not afar.said("collection", "show", "papers")["building"])
+    ran = afar(*words[:-1], "--json", "--priority", "soon")
+    assert (ran.code, ran.error["code"]) == (1, "ERR_PRIORITY_INVALID")
+
+
 def test_what_is_deleted_while_somebody_waits_is_not_ingested(person: Person, tmp_path: Path) -> None:
     """Files of equal bytes are one document, and when that goes each of them has failed."""
     for name in ("one.md", "other.md"):

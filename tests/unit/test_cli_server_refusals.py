@@ -45,7 +45,7 @@ def ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
         ("ingest", "delete", "--rag", "papers", "--path", "keys.md"),
         ("ingest", "submit", "--rag", "papers", "--url", "https://example.org/"),
         ("ingest", "list", "--path", "."),
-        ("ingest", "submit", "--rag", "papers", "--path", ".", "--reindex"),
+        ("ingest", "submit", "--rag", "papers", "--path", ".", "--version", "2"),
         ("ingest", "reindex", "--rag", "papers"),
     ],
 )

@@ -9,6 +9,7 @@ from penstock.client.files import Sendable
 from penstock.client.penstock import Penstock
 from penstock.client.subscription import Subscription
 from penstock.client.talk import Delta
+from penstock.client.wishes import Wishes
 
 __all__ = [
     "Delta",
@@ -19,4 +20,5 @@ __all__ = [
     "Resync",
     "Sendable",
     "Subscription",
+    "Wishes",
 ]

@@ -29,12 +29,18 @@ class Form:
         files: Sequence[Sendable],
         metadata: Mapping[str, object] | None,
         progress: Progress = lambda _: None,
+        wishes: Mapping[str, object] | None = None,
     ) -> None:
-        """OSError where a path cannot be looked at: before anything is sent."""
+        """`wishes` are further fields, each a number or whether it is so.
+
+        OSError where a path cannot be looked at: before anything is sent.
+        """
         self._boundary = uuid.uuid4().hex
         self._fields = {"collection": collection}
         if metadata:
             self._fields["metadata"] = msgspec.json.encode(metadata).decode()
+        for name, value in (wishes or {}).items():
+            self._fields[name] = msgspec.json.encode(value).decode()
         self._files = list(files)
         for each in files:
             if not isinstance(each, tuple):

@@ -29,6 +29,7 @@ from penstock.client.values import (
     MessagePage,
     Posted,
 )
+from penstock.client.wishes import USUAL, Wishes
 
 PATIENCE_SECONDS = 300.0
 """How long a subscription may be without a connection before it raises."""
@@ -71,6 +72,7 @@ class InWorkspace(Questions):
         *files: Sendable,
         collection: str,
         metadata: Mapping[str, object] | None = None,
+        wishes: Wishes | None = None,
         key: str | None = None,
         progress: Progress = lambda _: None,
     ) -> list[Accepted]:
@@ -86,7 +88,13 @@ class InWorkspace(Questions):
             request = Request(
                 method="POST",
                 path=await self._at("documents"),
-                form=Form(collection, files[start : start + FILES_AT_ONCE], metadata, progress),
+                form=Form(
+                    collection,
+                    files[start : start + FILES_AT_ONCE],
+                    metadata,
+                    progress,
+                    (wishes or USUAL).facts(again=start > 0),
+                ),
                 headers={"Idempotency-Key": f"{key}-{start}" if start else key},
                 repeats=True,
                 seconds=None,
@@ -101,10 +109,12 @@ class InWorkspace(Questions):
         collection: str,
         name: str,
         metadata: Mapping[str, object] | None = None,
+        wishes: Wishes | None = None,
         key: str | None = None,
     ) -> Accepted:
         """Send a text as a document; once, however often it was sent."""
-        body = {"collection": collection, "name": name, "content": content, "metadata": dict(metadata or {})}
+        said = {"collection": collection, "name": name, "content": content, "metadata": dict(metadata or {})}
+        body = {**said, **(wishes or USUAL).facts()}
         request = Request(
             method="POST",
             path=await self._at("documents", "text"),

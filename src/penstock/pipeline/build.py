@@ -315,7 +315,7 @@ def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Optio
     if targets:
         parse = tx.kept.parse_of(captured.blob, parse_key(captured.name, options, lease.tenant))
         return Begun(document=document, stage=stage, targets=targets, parse=parse)
-    tx.documents.touch(document.id)
+    tx.documents.touch(document.id, metadata_json=_metadata(document, options))
     tx.kept.note_file(document.id, mark=options.mark, root=options.root)
     tx.stages.finish(lease, stage)
     return None
@@ -331,16 +331,21 @@ def _to_ingest(
 ) -> StageId:
     if anew is not None:
         tx.kept.keep_parse(anew)
-    kept = json.loads(begun.document.metadata_json) if options.preserve_metadata else {}
     tx.documents.describe(
         begun.document.id,
         title=parsed.title,
         media=parsed.media,
         pages=len(parsed.pages) or None,
-        metadata_json=json.dumps({**kept, **options.document}, ensure_ascii=False),
+        metadata_json=_metadata(begun.document, options),
     )
     tx.stages.finish(attempt.lease, begun.stage)
     return tx.stages.begin(attempt.lease, begun.document.id, StageKind.INGEST)
+
+
+def _metadata(document: Document, options: Options) -> str:
+    """What is said of a document now, over what was said before unless that is to go."""
+    kept = json.loads(document.metadata_json) if options.preserve_metadata else {}
+    return json.dumps({**kept, **options.document}, ensure_ascii=False)
 
 
 def _some(pieces: Iterator[tuple[Chunk, Piece]]) -> list[tuple[Chunk, Piece]]:

@@ -162,8 +162,8 @@ class Documents(Protocol):
         """
         ...
 
-    def touch(self, document: DocumentId) -> None:
-        """An ingest found nothing new: the document is ingested as it stands."""
+    def touch(self, document: DocumentId, *, metadata_json: str | None = None) -> None:
+        """An ingest found nothing new to read: it is ingested as it stands, with this said of it."""
         ...
 
     def rename(self, document: DocumentId, identity: str, name: str) -> None:

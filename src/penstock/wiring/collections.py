@@ -112,6 +112,11 @@ def check_alike(found: Collection, description: str, choice: RecipeChoice) -> No
 
 async def reindex(store: Store, settings: Settings, collection: Collection) -> Generation:
     """Open the generation that a rebuild fills, or join the open one; old answers stay until the swap."""
+    return await store.write(rebuilder(settings, collection))
+
+
+def rebuilder(settings: Settings, collection: Collection) -> Callable[[Transaction], Generation]:
+    """The same for a transaction of the caller's own."""
     recipe = recipe_for(settings, wanted_recipe(settings, collection))
 
     def begin(tx: Transaction) -> Generation:
@@ -119,7 +124,7 @@ async def reindex(store: Store, settings: Settings, collection: Collection) -> G
         tx.debts.owe(NewDebt(kind=DebtKind.REBUILD, about=str(generation.id)))
         return generation
 
-    return await store.write(begin)
+    return begin
 
 
 async def reindex_for(store: Store, settings: Settings, lease: Lease) -> None:
@@ -155,8 +160,12 @@ def _recipe(settings: Settings, choice: RecipeChoice) -> Recipe:
 
 
 def wanted_recipe(settings: Settings, collection: Collection) -> RecipeChoice:
-    """What the configuration says about a collection, or what it was made with where it says nothing."""
-    declared = settings.collections.get(collection.name)
+    """What the configuration says about a collection, or what it was made with where it says nothing.
+
+    It speaks of collections of the local workspace; another's of the same name keeps its own recipe.
+    """
+    is_local = collection.workspace == LOCAL_WORKSPACE
+    declared = settings.collections.get(collection.name) if is_local else None
     if declared is not None:
         return declared.recipe
     kept = asdict(Recipe.from_json(collection.recipe_json))

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from penstock.doors.http.shapes import NAME_MAX, Asked, Said
+from penstock.doors.http.treatment import Treatment
 
 
 class ErrorSaid(Said):
@@ -112,7 +113,7 @@ class AcceptedPage(Said):
     items: list[AcceptedSaid]
 
 
-class TextAsked(Asked):
+class TextAsked(Treatment):
     """A text to be taken in as a document."""
 
     collection: str = Field(min_length=1, max_length=NAME_MAX)

@@ -156,13 +156,15 @@ class SqliteDocuments:
         self._db.execute(sql("carry_model"), {"old": old, "generation": generation})
         return version_of((version, document, generation, blob, VersionState.BUILDING, written))
 
-    def touch(self, document: DocumentId) -> None:
-        """An ingest found nothing new: the document is ingested as it stands (K5)."""
+    def touch(self, document: DocumentId, *, metadata_json: str | None = None) -> None:
+        """An ingest found nothing new to read: the document is ingested as it stands (K5)."""
         found = self._known(document)
         if found.version is None:
             raise Broken(f"document {document} has no current version to be ingested with")
         number = self._number(document)
         self._outdate(number, found.blob)
+        if metadata_json not in (None, found.metadata_json):
+            self._db.execute(sql("document_remark"), {"number": number, "metadata": metadata_json})
         self._move_on(number, DocumentState.INGESTED)
 
     def rename(self, document: DocumentId, identity: str, name: str) -> None:

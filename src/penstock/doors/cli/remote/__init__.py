@@ -26,6 +26,11 @@ WAYS = {
     "penstock ingest delete": ("penstock.doors.cli.remote.changing", "delete"),
 }
 """A command's path, and the function that has a server do it."""
+INSTEAD = {
+    "penstock ingest reindex": "a collection is built anew when a document is handed in with --reindex, or by"
+    " this command where the server's store is",
+}
+"""What else to do, where a command has a way of its own."""
 ANYWHERE = frozenset({"penstock reference", "penstock config show", "penstock config reference"})
 """Commands that touch no store, here or there."""
 
@@ -35,7 +40,9 @@ def way_of(path: str) -> Callable[..., Any] | None:
     if path in ANYWHERE:
         return None
     if path not in WAYS:
-        raise unable(f"{path} works on a store of this machine")
+        raise unable(
+            INSTEAD.get(path, f"{path} works on a store of this machine; run it where the server's is")
+        )
     module, name = WAYS[path]
     return cast(Callable[..., Any], getattr(import_module(module), name))
 

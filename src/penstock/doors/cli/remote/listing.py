@@ -23,7 +23,7 @@ def list_documents(
 ) -> None:
     """Have the server list them, by name."""
     if under is not None:
-        raise unable("--path is a folder of this machine; it narrows a list here")
+        raise unable("--path is a folder of this machine: use --rag and --state; it narrows a list here")
 
     async def work(server: Penstock) -> DocumentList:
         found: list[DocumentFacts] = []

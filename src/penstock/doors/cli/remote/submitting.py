@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from penstock.client import Penstock, PenstockError, Sendable
+from penstock.client import Penstock, PenstockError, Sendable, Wishes
 from penstock.client.files import Progress
 from penstock.client.values import Accepted, Document
 from penstock.doors.cli import output
@@ -37,7 +37,7 @@ from penstock.doors.cli.remote.session import with_server
 from penstock.doors.cli.shapes import ErrorFacts
 from penstock.doors.cli.words import plural, size
 from penstock.model.errors import Refused
-from penstock.model.jobs import PRIORITY_NAMES
+from penstock.model.jobs import PRIORITY_NAMES, priority_of
 from penstock.model.payloads import Folder, Project
 
 FILES_MAX = 100_000
@@ -77,16 +77,8 @@ def _check(call: Call) -> None:
         raise unable(
             "--url is fetched on the server's own machine: store it as a file here, and hand that in"
         )
-    given = {
-        "--version": call.version,
-        "--priority": call.priority,
-        "--reindex": call.reindex,
-        "--skip-validation": call.skip_validation,
-        "--no-preserve-metadata": call.no_preserve_metadata,
-    }
-    for option, value in given.items():
-        if value:
-            raise unable(f"{option} works on the server's own machine")
+    if call.version:
+        raise unable("--version belongs to what --url names: say it as --meta version=VERSION; it works here")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +101,7 @@ class _Sending(Submission):
     def __init__(self, given: Given, call: Call) -> None:
         super().__init__(given, call)
         self._refused: list[RefusedFacts] = []
+        self._priority = None if call.priority is None else priority_of(call.priority)
 
     async def run(self, server: Penstock) -> int:
         """Look, send, and wait if asked to."""
@@ -177,7 +170,19 @@ class _Sending(Submission):
         texts = list(call.texts)
         if STDIN in call.paths:
             texts.append(text_of_stdin(STDIN_BYTES_MAX, "as much as is read"))
-        return parcels + [_text(call.name or "text", text) for text in texts]
+        parcels += [_text(call.name or "text", text) for text in texts]
+        for each in parcels:
+            each.item["priority"] = PRIORITY_NAMES["normal"] if self._priority is None else self._priority
+        return parcels
+
+    def _wishes(self) -> Wishes:
+        call = self._call
+        return Wishes(
+            priority=self._priority,
+            skip_validation=call.skip_validation,
+            preserve_metadata=not call.no_preserve_metadata,
+            reindex=call.reindex and not self._items,
+        )
 
     async def _send(self, server: Penstock, parcels: Sequence[_Parcel]) -> None:
         """Send some at a time; what was accepted is known also where the rest cannot be sent."""
@@ -195,6 +200,11 @@ class _Sending(Submission):
                 for bundle in waiting:
                     await self._deliver(server, bundle, progress)
 
+            if self._call.reindex:  # the first that is taken in asks for it, once
+                for bundle in waiting:
+                    await self._deliver(server, bundle, progress)
+                    if self._items:
+                        break
             carriers = [asyncio.create_task(carry()) for _ in range(AT_ONCE)]
             try:
                 await asyncio.gather(*carriers)
@@ -232,12 +242,17 @@ class _Sending(Submission):
         self, server: Penstock, bundle: Sequence[_Parcel], progress: Progress
     ) -> Sequence[Accepted]:
         collection, metadata = self._call.collection, metadata_of(self._call.meta)
+        wishes = self._wishes()
         files = [each.file for each in bundle if each.file is not None]
         if files:
-            return await server.upload(*files, collection=collection, metadata=metadata, progress=progress)
+            return await server.upload(
+                *files, collection=collection, metadata=metadata, wishes=wishes, progress=progress
+            )
         (parcel,) = bundle
         name = parcel.item["name"]
-        accepted = await server.submit_text(parcel.text, collection=collection, name=name, metadata=metadata)
+        accepted = await server.submit_text(
+            parcel.text, collection=collection, name=name, metadata=metadata, wishes=wishes
+        )
         progress(parcel.size)
         return [accepted]
 

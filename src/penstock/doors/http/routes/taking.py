@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fastapi import APIRouter, HTTPException, Request, Response, status
 
@@ -14,17 +14,18 @@ from penstock.doors.http.quotas import check_held, check_room
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.workspaces import known
 from penstock.doors.http.shapes import Problem
+from penstock.doors.http.treatment import FIELDS, Treatment, form_schema, treatment_of
 from penstock.intake.admission import Admitted, Order, admit_text, admit_uploads
 from penstock.intake.arrivals import Arrivals
 from penstock.model.accounts import Workspace
 from penstock.model.codes import CODES
 from penstock.model.errors import ErrorReport, Fault, Refused, report_of
-from penstock.model.jobs import PRIORITY_NAMES
 from penstock.model.options import Options
 from penstock.model.payloads import Content
 from penstock.model.requests import fingerprint_of
 from penstock.model.uploads import INTERRUPTED, Uploaded, upload_name
 from penstock.ports.database import Transaction
+from penstock.wiring.collections import rebuilder
 from penstock.wiring.intake import file_bytes_max
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
@@ -43,6 +44,7 @@ FORM = {
                             "type": "string",
                             "description": "A JSON object kept with each document.",
                         },
+                        **form_schema(),
                         "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
                     },
                 }
@@ -68,12 +70,15 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
         collection: str | None = None
         metadata: dict[str, object] | None = None
         sent: list[Uploaded] = []
+        wished: dict[str, str] = {}
         async for part in parts_of(request):
             match part.name:
                 case "collection" if part.filename is None and collection is None:
                     collection = await part.text()
                 case "metadata" if part.filename is None and metadata is None:
                     metadata = _object(await part.text())
+                case name if part.filename is None and name in FIELDS and name not in wished:
+                    wished[name] = await part.text()
                 case "files" | "file" if part.filename is not None:
                     limit = await _limit(house, here, None if is_known else collection)
                     name = part.filename
@@ -84,14 +89,16 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
                     )
         if collection is None or not sent:
             raise Refused("the form needs collection and files", code="ERR_REQUEST_INVALID")
-        metadata = metadata or {}
-        mark = _mark(here, collection, metadata, sent)
+        metadata, treatment = metadata or {}, treatment_of(wished)
+        mark = _mark(here, collection, metadata, sent, treatment)
         if (told := await repeatable.earlier(mark, arrivals.let_go)) is not None:
             return told
-        order = await order_of(house, here, collection, metadata)
+        order = await order_of(house, here, collection, metadata, treatment)
+        rebuild = await _rebuild(house, here, collection, treatment)
         _check_sizes(sent, await _limit(house, here, collection))
 
         def work(tx: Transaction) -> AcceptedPage:
+            rebuild(tx)
             admitted = admit_uploads(tx, order, sent)
             check_held(tx, house.settings.http, here)
             return accepted(admitted)
@@ -102,15 +109,16 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
 @router.post("/text", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
 async def take_text(house: In, here: Here, asked: TextAsked, repeatable: Repeatable) -> Response:
     """Take a text in as a document."""
-    mark = fingerprint_of(
-        "text", here.id, asked.collection, asked.name, asked.content, json.dumps(asked.metadata)
-    )
+    parts = ("text", here.id, asked.collection, asked.name, asked.content, json.dumps(asked.metadata))
+    mark = fingerprint_of(*parts, *filter(None, [asked.mark]))
     if (told := await repeatable.earlier(mark)) is not None:
         return told
     content = Content(content=asked.content, source_type="api", main_tag=upload_name(asked.name))
-    order = await order_of(house, here, asked.collection, asked.metadata)
+    order = await order_of(house, here, asked.collection, asked.metadata, asked)
+    rebuild = await _rebuild(house, here, asked.collection, asked)
 
     def work(tx: Transaction) -> AcceptedPage:
+        rebuild(tx)
         admitted = admit_text(tx, order, content, name=upload_name(asked.name))
         check_held(tx, house.settings.http, here)
         return accepted([admitted])
@@ -134,10 +142,17 @@ def _check_sizes(sent: Sequence[Uploaded], limit: int) -> None:
             )
 
 
-def _mark(here: Workspace, collection: str, metadata: dict[str, object], sent: Sequence[Uploaded]) -> str:
+def _mark(
+    here: Workspace,
+    collection: str,
+    metadata: dict[str, object],
+    sent: Sequence[Uploaded],
+    treatment: Treatment,
+) -> str:
     """By which the same upload is known again: the same bytes under other names are another."""
     files = [part for each in sent for part in (each.name, each.blob)]
-    return fingerprint_of("upload", here.id, collection, json.dumps(metadata), *files)
+    unusual = filter(None, [treatment.mark])
+    return fingerprint_of("upload", here.id, collection, json.dumps(metadata), *files, *unusual)
 
 
 def _why(error: BaseException) -> ErrorReport:
@@ -150,14 +165,34 @@ def _why(error: BaseException) -> ErrorReport:
     return ErrorReport(code=code, message=CODES[code])
 
 
-async def order_of(house: House, here: Workspace, collection: str, metadata: dict[str, object]) -> Order:
+async def _rebuild(
+    house: House, here: Workspace, collection: str, treatment: Treatment
+) -> Callable[[Transaction], object]:
+    """What has the collection built anew where that is wished for, in the transaction of the caller."""
+    if not treatment.reindex:
+        return lambda tx: None
+    return rebuilder(house.settings, await known(house, here, collection))
+
+
+async def order_of(
+    house: House,
+    here: Workspace,
+    collection: str,
+    metadata: dict[str, object],
+    treatment: Treatment | None = None,
+) -> Order:
     """Into which collection of a workspace, with what said of each document."""
+    wished = treatment or Treatment()
     _check_sayable(metadata)
     return Order(
         tenant=here.tenant,
         collection=(await known(house, here, collection)).name,
-        priority=PRIORITY_NAMES["normal"],
-        options=Options(document=metadata),
+        priority=wished.priority,
+        options=Options(
+            document=metadata,
+            skip_validation=wished.skip_validation,
+            preserve_metadata=wished.preserve_metadata,
+        ),
         max_retries=house.settings.worker.max_retries,
     )
 
