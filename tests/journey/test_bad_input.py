@@ -384,6 +384,21 @@ async def test_a_database_of_a_newer_version_is_left_untouched(program: Program)
     assert await drained(program.data) == accepted
 
 
+async def test_a_dump_that_lost_its_number_is_left_untouched(program: Program) -> None:
+    """Also another program's table of the same name: it is told what to do, and with the number it serves."""
+    accepted = await fill(program.data)
+    path = program.data / "penstock.db"
+    ours = stamp(path, 0)
+    before = path.read_bytes()
+
+    ran = program(*SUBMIT)
+
+    assert (ran.code, told(ran)) == (1, "ERR_STORE_FOREIGN")
+    assert path.read_bytes() == before
+    stamp(path, ours)
+    assert await drained(program.data) == accepted
+
+
 def stamp(path: Path, version: int) -> int:
     """Set the number of the schema; what it was."""
     with closing(sqlite3.connect(path)) as db:

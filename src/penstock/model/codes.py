@@ -45,6 +45,7 @@ CODES: Mapping[str, str] = {
     "ERR_STORE_CORRUPT": "The database file is damaged or is not a database.",
     "ERR_STORE_READ_ONLY": "The database or its folder cannot be written.",
     "ERR_STORE_TOO_NEW": "The database was made by a newer Penstock.",
+    "ERR_STORE_FOREIGN": "The database holds a queue this program did not make.",
     "ERR_STORE_FULL": "The Redis server is at its memory limit.",
     "ERR_STORE_SIGN_IN": "The Redis server does not let us in.",
     "ERR_STORE_UNFIT": "The Redis server is not one a queue can be trusted to.",
@@ -226,6 +227,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
         "Choose another with --data.",
     ),
     "ERR_STORE_TOO_NEW": ("Upgrade this program.", "Or choose another folder with --data."),
+    "ERR_STORE_FOREIGN": (
+        "Choose another folder with --data.",
+        "A dump forgets the number of its schema: set PRAGMA user_version to what it was.",
+    ),
     "ERR_STORE_FULL": ("Raise maxmemory on the server; waiting jobs go on by themselves.",),
     "ERR_STORE_SIGN_IN": (
         "Check redis.username and redis.password, and what the user may do on the server.",

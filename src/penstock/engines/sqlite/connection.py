@@ -12,6 +12,7 @@ from typing import Literal
 
 from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.line import keep_line
+from penstock.engines.sqlite.statements import sql
 from penstock.model.errors import Refused, Unavailable
 
 Synchronous = Literal["full", "normal"]
@@ -51,7 +52,7 @@ def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> P
         ) from error
     db: sqlite3.Connection | None = None
     try:
-        _refuse_newer(path)
+        _refuse_what_is_not_ours(path)
         db = connect(path, synchronous=synchronous, busy_seconds=busy_seconds)
         migrate(db)
         keep_line(db, path)
@@ -69,14 +70,19 @@ def _make_private(path: Path) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
-def _refuse_newer(path: Path) -> None:
-    """Before anything is changed: a newer program's file is left exactly as it is."""
+def _refuse_what_is_not_ours(path: Path) -> None:
+    """Before anything is changed: a newer program's file, or quite another's, is left exactly as it is."""
     if not path.exists():
         return
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         found, known = version(db), len(migrations())
+        taken = not found and db.execute(sql("schema_taken")).fetchone()[0]
     if found > known:
         raise Refused(f"{path} has schema {found}, this program knows {known}", code="ERR_STORE_TOO_NEW")
+    if taken:
+        raise Refused(
+            f"{path} holds a table unified_queue, but not the number of a schema", code="ERR_STORE_FOREIGN"
+        )
 
 
 def migrate(db: sqlite3.Connection) -> None:
