@@ -36,6 +36,14 @@ LISTED = {
     *("metadata", "error", "created_at", "updated_at"),
 }
 """What a list of documents shows of each."""
+DOCUMENTED = {
+    "document.created": {"workspace_id", "document"},
+    "document.status_updated": {"workspace_id", "document_id", "status"},
+    "job.status_updated": {
+        *("job_id", "job_type", "document_id", "workspace_id", "status", "retry_count", "error_message")
+    },
+}
+"""Payloads as section 5.2 has them."""
 
 
 class Worker:
@@ -198,6 +206,10 @@ def test_an_upload_is_seen_on_its_way(installed: Program, person: Person) -> Non
             ("ingest", "running", 0),
             ("ingest", "success", 0),
         ]
+        for said in tab.numbered():
+            assert set(said) == {"type", "payload", "seq", "ts"}
+            assert set(said["payload"]) == DOCUMENTED.get(said["type"], set(said["payload"]))
+            assert said["payload"]["workspace_id"] == person.workspace
 
         broken = person.upload("broken.pdf", b"%PDF-1.7 no, not really")
         tab.until(is_status(broken, "error"))

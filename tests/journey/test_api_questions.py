@@ -86,6 +86,32 @@ def test_one_persons_slow_questions_stop_nobody_else(scene: Scene) -> None:
         assert (reply.status, json.loads(reply.read())["text"]) == (200, "The answer is 42.")
 
 
+def test_a_question_is_seen_while_its_answer_is_still_written(scene: Scene) -> None:
+    """Sections 4.1 and 4.3: both messages at once in another tab, then running, its words, and its end."""
+    person = scene.person()
+    talk = person.ask("POST", "/conversations", {"title": "Keys"})["id"]
+    scene.model.script.append(streamed(["Forty "], hang=True))
+    headers = {"Authorization": f"Bearer {person.token}", "Content-Type": "application/json"}
+    at = f"/conversations/{talk}/messages"
+    with person.tab() as tab, closing(HTTPConnection("127.0.0.1", person.served.port)) as raw:
+        raw.request("POST", f"/api{at}", json.dumps({"content": QUESTION}), headers)
+        said = tab.until(lambda said: said["type"] == "message.delta")
+        created = [each["payload"]["message"] for each in tab.numbered() if each["type"] == "message.created"]
+        assert [(each["role"], each["status"], each["content"]) for each in created] == [
+            ("user", "done", QUESTION),
+            ("ai", "pending", ""),
+        ]
+        answer = created[1]["id"]
+        assert (said["payload"]["message_id"], said["payload"]["text"]) == (answer, "Forty")
+        assert tab.numbered()[-1]["payload"]["status"] == "running"
+
+        assert person.ask("POST", f"{at}/{answer}/stop") == {"stopped": True}
+        ended = tab.until(lambda said: said["type"] == "message.status_updated")["payload"]
+        assert (ended["status"], ended["content"], ended["error_code"]) == ("error", "Forty", "ERR_STOPPED")
+        reply = raw.getresponse()
+        assert (reply.status, json.loads(reply.read())["answer"]["status"]) == (200, "error")
+
+
 def events(reply: HTTPResponse) -> list[tuple[str, object]]:
     """What a stream told, to its end."""
     lines = [line for line in reply.read().decode().split("\n") if line.startswith("data: ")]
