@@ -71,7 +71,8 @@ LEFT_OUT = {
     *("query.ticket", "query.token", "header.Last-Event-ID", "header.prefer", "header.If-Match"),
     *("header.If-None-Match", "header.Range", "header.If-Range"),
     *("body.top_k", "body.threshold", "body.filters.path", "body.filters.metadata", "body.metadata"),
-    *("body.code", "body.quote"),
+    *("body.code", "body.quote", "body.priority", "body.skip_validation", "body.preserve_metadata"),
+    "body.reindex",
     *(f"body.recipe.{name}" for name in ("chunk_tokens", "chunk_tokens_min", "overlap_tokens")),
 }
 """Slots that name nothing and are never filled here."""

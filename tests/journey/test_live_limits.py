@@ -75,8 +75,8 @@ def test_whoever_missed_more_than_is_replayed_is_told_to_resync(served: Served) 
             assert posted.status_code == 200
     with raw_tab(served.port, token, since=0) as tab:
         assert tab.hear()["payload"]["reason"] == "too_many"
-        last = tab.told[0]["payload"]["seq"]
-        assert tab.hear() == {"type": "ready", "payload": {"seq": last}}
+        last, at = tab.told[0]["payload"]["seq"], tab.told[0]["payload"]["ts"]
+        assert tab.hear() == {"type": "ready", "payload": {"seq": last, "ts": at}}
     with raw_tab(served.port, token, since=last - 5) as tab:
         assert [tab.hear()["seq"] for _ in range(5)] == list(range(last - 4, last + 1))
         tab.hear()
