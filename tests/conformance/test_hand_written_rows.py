@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from penstock.engines.sqlite import SqliteStore
+from penstock.engines.sqlite.times import iso, seconds
 from penstock.model.errors import Refused
 from penstock.model.jobs import JobId
 from penstock.model.outcomes import DONE, Failed
@@ -40,6 +41,20 @@ async def test_history_inserted_by_hand_holds_no_tenant_deletion_up(
     add(db, "farewell", **a_farewell())
 
     assert await drained(store.queue) == ["farewell"]
+
+
+@pytest.mark.parametrize(
+    "time", ["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59", "soon", b"soon", ""]
+)
+async def test_a_time_beyond_all_times_can_be_told_again(
+    store: SqliteStore, db: sqlite3.Connection, time: object
+) -> None:
+    """Whatever stands there, the job is listed with a time that can be written."""
+    add(db, "odd", created_at=time, updated_at=time)
+
+    (job,) = await store.desk.jobs(Wanted())
+
+    assert seconds(iso(job.created_at)) == job.created_at == job.updated_at
 
 
 @pytest.mark.parametrize("count", ["half", -1, 1e30, b"3"])

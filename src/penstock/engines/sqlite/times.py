@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+_FIRST, _LAST = -62_135_596_800.0, 253_402_300_799.0
+"""The first and the last second that can be written; an offset may name one beyond."""
+
 
 def iso(at: float) -> str:
     """Seconds since the epoch as text."""
@@ -21,7 +24,7 @@ def seconds(text: str) -> float:
         at = datetime.fromisoformat(text)
     except (TypeError, ValueError):
         return 0.0
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    return min(max(_FIRST, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()), _LAST)
 
 
 def seconds_or_none(text: str | None) -> float | None:
