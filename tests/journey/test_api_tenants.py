@@ -25,6 +25,7 @@ from tests.support.command_line import PATIENCE, Program
 from tests.support.openapi import Operation, Reference, operations
 from tests.support.served import Served, serving
 from tests.support.tenants import CANARY, SIGNED_IN, Tenant, unknown_like
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("api_tenants")
 
@@ -146,6 +147,14 @@ class Town:
                 "SELECT (SELECT count(*) FROM parses), (SELECT count(*) FROM embeddings)"
             ).fetchone()
         return parses, embeddings
+
+    def is_still(self) -> bool:
+        """Whether no job waits or runs."""
+        with closing(sqlite3.connect(self.data / "penstock.db", timeout=30)) as db:
+            (open_jobs,) = db.execute(
+                "SELECT count(*) FROM unified_queue WHERE status IN ('pending', 'in_progress')"
+            ).fetchone()
+        return not open_jobs
 
     def owned(self, operation: Operation, slot: str) -> str:
         """What the owner has there."""
@@ -327,6 +336,7 @@ def test_the_same_bytes_as_anothers_are_as_new_as_any(town: Town) -> None:
     at = f"/workspaces/{town.stranger.ids['workspace']}/documents"
     shelf = f"/workspaces/{town.owner.ids['workspace']}/documents/{town.owner.ids['document']}/content"
     hers = town.owner.client.get(shelf).content
+    until("what was taken in before has ended", town.is_still)
     told, paid = [], [town.paid()]
     for data in (hers, hers.replace(CANARY.encode(), CANARY[::-1].encode())):
         files = {"files": ("note.md", data)}
