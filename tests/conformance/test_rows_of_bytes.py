@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 from penstock.engines.sqlite import SqliteStore
+from penstock.model.errors import Refused
 from penstock.model.jobs import JobId
 from penstock.model.outcomes import DONE
 from penstock.ports.desk import Wanted
@@ -93,6 +94,8 @@ async def test_half_of_a_surrogate_pair_in_a_path_fails_alone(
     )
     assert [job.id for job in await store.desk.jobs(Wanted())] == ["good", "bad"]
     assert await store.desk.find(JobId("bad")) is not None
+    with pytest.raises(Refused, match="no text"):
+        await store.desk.replay([JobId("bad")])
 
 
 def spoil(db: sqlite3.Connection, row: str, column: str, spelling: str) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from penstock.engines.sqlite.picking import PARKED_MAX, Picker, Row, closed_now, find_suspect, read_lane
-from penstock.engines.sqlite.respelling import respell, unreadable
+from penstock.engines.sqlite.respelling import read_leniently, respell, unreadable
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
 from penstock.model.errors import ErrorReport
@@ -105,14 +105,11 @@ def claim_any(db: sqlite3.Connection, asked: Claim) -> Taken:
     except (sqlite3.OperationalError, TypeError, UnicodeEncodeError) as error:
         if isinstance(error, sqlite3.OperationalError) and not unreadable(error):
             raise
-    db.text_factory = lambda data: data.decode(errors="surrogateescape")
     try:
-        return claim(db, asked)
+        return read_leniently(db, lambda db: claim(db, asked), "surrogateescape")
     except (TypeError, UnicodeEncodeError):  # what a further statement names, or what is put in order
         respell(db)
-        return claim(db, asked)
-    finally:
-        db.text_factory = str
+        return read_leniently(db, lambda db: claim(db, asked), "surrogateescape")
 
 
 def any_suspect(db: sqlite3.Connection, rules: Rules) -> bool:

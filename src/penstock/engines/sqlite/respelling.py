@@ -27,9 +27,9 @@ def unreadable(error: BaseException) -> bool:
     return isinstance(told, sqlite3.OperationalError) and "UTF-8" in str(told)
 
 
-def read_leniently(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    """Read once more, with U+FFFD in place of what is no text."""
-    db.text_factory = _spelled
+def read_leniently(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], errors: str) -> T:
+    """Read once more, with what `errors` makes of bytes that are no text, as bytes.decode knows it."""
+    db.text_factory = lambda data: data.decode(errors=errors)
     try:
         return work(db)
     finally:

@@ -139,7 +139,11 @@ class SqliteStore:
             if not unreadable(fault):
                 raise
         await self._writer.write(respell, self._patience)
-        return await self._writer.write(work, timeout or self._patience, durable=durable)
+
+        def again(db: sqlite3.Connection) -> T:  # what is left is refused where it matters, never stored
+            return read_leniently(db, work, "surrogateescape")
+
+        return await self._writer.write(again, timeout or self._patience, durable=durable)
 
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a read beside the writer, on what is committed."""
@@ -205,7 +209,7 @@ class SqliteStore:
             except sqlite3.OperationalError as error:
                 if not unreadable(error):
                     raise
-                return read_leniently(db, work)
+                return read_leniently(db, work, "replace")
             finally:
                 db.execute("ROLLBACK")
         except sqlite3.Error as error:
