@@ -141,8 +141,10 @@ def test_how_documents_are_to_be_treated_goes_along(afar: Afar) -> None:
         assert [each["priority"] for each in (*jobs, *handed["items"])] == [1, 1, 1, 1]
         until("the others are built anew", lambda: newest() > before)
         until("they answer", lambda: not afar.said("collection", "show", "papers")["building"])
-    ran = afar(*words[:-1], "--json", "--priority", "soon")
-    assert (ran.code, ran.error["code"]) == (1, "ERR_PRIORITY_INVALID")
+    for priority, why in (("soon", "is not 0 to 10"), ("high", "http.priority_max")):
+        ran = afar(*words[:-1], "--json", "--priority", priority)
+        assert (ran.code, ran.error["code"]) == (1, "ERR_PRIORITY_INVALID")
+        assert why in ran.error["message"]
 
 
 def test_what_is_deleted_while_somebody_waits_is_not_ingested(person: Person, tmp_path: Path) -> None:

@@ -144,6 +144,11 @@ class Http:
     quota_bytes: int | None = setting(
         Size(1 << 60), None, "Bytes of documents one workspace may be given by the API; none is no limit."
     )
+    priority_max: int = setting(
+        Whole(0, 10),
+        5,
+        "The highest priority one may ask for where tokens are asked for: higher ones go before everybody's.",
+    )
     upload_patience: float = setting(
         Duration(least=1),
         "30s",

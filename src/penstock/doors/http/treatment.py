@@ -15,11 +15,12 @@ from penstock.model.jobs import PRIORITY_MAX, PRIORITY_NAMES
 class Treatment(Asked):
     """How urgently, how strictly, and what becomes of what is there already."""
 
-    priority: int = Field(
-        default=PRIORITY_NAMES["normal"],
+    priority: int | None = Field(
+        default=None,
         ge=0,
         le=PRIORITY_MAX,
-        description="Higher ones are worked on first; high is 9, normal 5, low 1.",
+        description="Higher ones are worked on first; high is 9, normal 5, low 1. Normal unless given, and at"
+        " most `http.priority_max` where tokens are asked for.",
     )
     skip_validation: bool = Field(default=False, description="Take of damaged files what can still be read.")
     preserve_metadata: bool = Field(
@@ -30,6 +31,17 @@ class Treatment(Asked):
         description="Build the whole collection anew as well, beside what answers; one that is being built"
         " is joined.",
     )
+
+    def rank(self, most: int) -> int:
+        """The priority, at most this one; Refused where a higher one was asked for."""
+        if self.priority is None:
+            return min(PRIORITY_NAMES["normal"], most)
+        if self.priority > most:
+            raise Refused(
+                f"priority {self.priority} is more than {most}, which is http.priority_max of this server",
+                code="ERR_PRIORITY_INVALID",
+            )
+        return self.priority
 
     @property
     def mark(self) -> str:

@@ -227,7 +227,7 @@ class _Sending(Submission):
         try:
             accepted = await self._posted(server, bundle, count)
         except (PenstockError, OSError) as error:
-            if isinstance(error, PenstockError) and error.status not in OF_THE_FILE:
+            if isinstance(error, PenstockError) and not _is_of_the_file(error):
                 raise
             if len(bundle) == 1:
                 self._refused.append(_refused(bundle[0].item, error))
@@ -282,6 +282,11 @@ class _Sending(Submission):
 
 def _outlook(total: int, done: int, failed: int) -> Outlook:
     return Outlook(total=total, done=done, failed=failed, is_over=done + failed == total)
+
+
+def _is_of_the_file(error: PenstockError) -> bool:
+    """Whether another file may be taken where this one is not: a wish that is refused is for all of them."""
+    return error.status in OF_THE_FILE and error.code != "ERR_PRIORITY_INVALID"
 
 
 def _failed(item: ItemFacts, document: Document) -> FailedFacts:

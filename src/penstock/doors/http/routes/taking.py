@@ -20,6 +20,7 @@ from penstock.intake.arrivals import Arrivals
 from penstock.model.accounts import Workspace
 from penstock.model.codes import CODES
 from penstock.model.errors import ErrorReport, Fault, Refused, report_of
+from penstock.model.jobs import PRIORITY_MAX
 from penstock.model.options import Options
 from penstock.model.payloads import Content
 from penstock.model.requests import fingerprint_of
@@ -182,12 +183,12 @@ async def order_of(
     treatment: Treatment | None = None,
 ) -> Order:
     """Into which collection of a workspace, with what said of each document."""
-    wished = treatment or Treatment()
+    wished, is_alone = treatment or Treatment(), house.settings.auth.mode == "local"
     _check_sayable(metadata)
     return Order(
         tenant=here.tenant,
         collection=(await known(house, here, collection)).name,
-        priority=wished.priority,
+        priority=wished.rank(PRIORITY_MAX if is_alone else house.settings.http.priority_max),
         options=Options(
             document=metadata,
             skip_validation=wished.skip_validation,
