@@ -27,7 +27,7 @@ from tests.support.jobs import a_note
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptDoom:
-    """Where to die; `submit` stands for `submit_new` too, a short way to the same end."""
+    """Where to die; `submit` stands for `submit_new` and `submit_one` too, short ways to the same end."""
 
     script: str
     after: bool = False

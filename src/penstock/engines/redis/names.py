@@ -148,7 +148,7 @@ class Names:
         return [*fixed, self.completed, self.dead_letter, *(inbox.name for inbox in self.inboxes)]
 
     def keys_of_new(self) -> list[str]:
-        """What `submit_new` gets as KEYS."""
+        """What `submit_new` and `submit_one` get as KEYS."""
         return [self.root + name for name in ("counts", "jobs", "waiting", "lanes", "ages", "closed")]
 
     def packed(self) -> bytes:

@@ -87,6 +87,8 @@ async def submit_new(
     access: Access, jobs: Sequence[NewJob], entries: Sequence[Entry], texts: Sequence[bytes], *, now: float
 ) -> bool:
     """Submit jobs that meet nothing, the quick way; False if one may, and nothing has changed then."""
+    if len(jobs) == 1:
+        return await _submit_one(access, jobs[0], entries[0], texts[0], now)
     columns = columns_of(access, jobs, entries, repr(now))
     if columns is None:
         return False
@@ -97,6 +99,31 @@ async def submit_new(
     )
 
 
+async def _submit_one(access: Access, job: NewJob, entry: Entry, text: bytes, now: float) -> bool:
+    if not _is_usual(job):
+        return False
+    job_id, _, _, tenant, collection, _, key, subject, _, _, _, _, _, file, submitted_at, tail = entry
+    shown, names = stamped(now), access.names
+    told: tuple[Word, ...] = (
+        *(names.root, repr(now), shown, names.wake, *access.lane_of(job.priority, tenant), tenant, job_id),
+        *(f"{tenant}{SEPARATOR}{key}", subject, collection, file, submitted_at or shown),
+        *(_beginning(entry, repr(now)), tail, text),
+    )
+    return bool(
+        await access.client.run(SCRIPTS["submit_one"], keys=access.keys_of_new, args=told, again=True)
+    )
+
+
+def _is_usual(job: NewJob) -> bool:
+    return job.op is not Operation.DELETE and job.run_at is None
+
+
+def _beginning(entry: Entry, now: str) -> bytes:
+    """The beginning of a row of fifteen facts, in the order of `parts/ground.lua`."""
+    _, item_type, _, tenant, _, _, key, subject, *_ = entry
+    return b"\x9f" + packed(("ready", item_type, key, tenant, subject, now))[1:]
+
+
 def columns_of(
     access: Access, jobs: Sequence[NewJob], entries: Sequence[Entry], now: str
 ) -> tuple[object, ...] | None:
@@ -104,14 +131,12 @@ def columns_of(
     places: dict[tuple[int, str], int] = {}
     which, names, rows = [], [], []
     for job, entry in zip(jobs, entries, strict=True):
-        if job.op is Operation.DELETE or job.run_at is not None:
+        if not _is_usual(job):
             return None
-        _, item_type, _, tenant, _, _, key, subject, *_ = entry
+        tenant, key = entry[3], entry[6]
         which.append(places.setdefault((job.priority, tenant), len(places) + 1))
         names.append(f"{tenant}{SEPARATOR}{key}")
-        # The beginning of a row of fifteen facts, in the order of `parts/ground.lua`.
-        beginning = packed(("ready", item_type, key, tenant, subject, now))
-        rows.append(raw(b"\x9f" + beginning[1:]))
+        rows.append(raw(_beginning(entry, now)))
     ids, _, _, tenants, collections, _, _, subjects, _, _, _, _, _, files, submitted, tails = zip(
         *entries, strict=True
     )
