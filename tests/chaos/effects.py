@@ -8,13 +8,13 @@ import asyncio
 import os
 from contextlib import AsyncExitStack
 
-from penstock.model.payloads import Content, ItemType
+from penstock.model.payloads import ItemType
 from penstock.ports.database import Database
 from penstock.settings import load
 from penstock.wiring.store import open_sqlite_store
 from penstock.work.handlers import Handlers, Run
 from tests.support.effects import effect_of
-from tests.support.handlers_for_tests import STEPS, mark
+from tests.support.handlers_for_tests import mark, take_steps
 
 EFFECTS = "tests.chaos.effects:handlers"
 EFFECTS_ALONE = "tests.chaos.effects:silent"
@@ -45,16 +45,7 @@ book = Book()
 @handlers.on(ItemType.CONTENT)
 async def follow_the_script(run: Run) -> None:
     """Take the steps in order, and then effect."""
-    if not isinstance(run.payload, Content):
-        raise TypeError("a note was expected")
-    mark(run, "start")
-    try:
-        for step in run.payload.content.splitlines()[1:]:
-            word, *rest = step.split()
-            await STEPS[word](run, *rest)
-    except BaseException as end:
-        mark(run, type(end).__name__)
-        raise
+    await take_steps(run)
     await effect(run)
     mark(run, "end")
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from tests.support.endpoint import FakeEndpoint, Reply, Request, fake_endpoint, refusal, usual
 from tests.support.papers import Papers
-from tests.support.processes import Plant
+from tests.support.processes import Plant, Started
 
 pytestmark = pytest.mark.timeout(300)
 FORBIDDEN = "unspeakable"
@@ -120,6 +122,21 @@ def hand_in(papers: Papers, *names: str) -> None:
         papers.run("ingest", "submit", "--rag", "notes", "--path", str(path))
 
 
+@contextmanager
+def ingested(plant: Plant, *names: str) -> Iterator[tuple[Censor, Papers, Started]]:
+    """Documents that an endpoint took while it was not strict, and a worker that has nothing to do."""
+    censor = Censor()
+    censor.strict = False
+    with fake_endpoint() as endpoint:
+        endpoint.usual = censor
+        papers = embedded_by(plant, endpoint)
+        declare(plant, 200)
+        worker = papers.worker()
+        hand_in(papers, *names)
+        papers.rest(worker)
+        yield censor, papers, worker
+
+
 def chunks(papers: Papers) -> dict[str, int]:
     """How many chunks readers see of each document."""
     rows = papers.plant.rows("SELECT name, chunks FROM document_facts WHERE version_id IS NOT NULL")
@@ -128,17 +145,8 @@ def chunks(papers: Papers) -> dict[str, int]:
 
 def test_a_document_that_fails_in_a_rebuild_holds_nobody_up(plant: Plant) -> None:
     """Its last good version goes over to the new index; a retry builds it by the new recipe."""
-    censor = Censor()
-    censor.strict = False
-    with fake_endpoint() as endpoint:
-        endpoint.usual = censor
-        papers = embedded_by(plant, endpoint)
-        declare(plant, 200)
-        worker = papers.worker()
-        hand_in(papers, "bad.md", "one.md", "two.md")
-        papers.rest(worker)
+    with ingested(plant, "bad.md", "one.md", "two.md") as (censor, papers, worker):
         before = chunks(papers)
-
         censor.strict = True
         assert rebuilt(papers, chunk_tokens=64) == ("ended", 1)
         papers.rest(worker)
@@ -159,17 +167,8 @@ def test_a_document_that_fails_in_a_rebuild_holds_nobody_up(plant: Plant) -> Non
 
 def test_a_recipe_under_which_most_documents_fail_is_given_up(plant: Plant) -> None:
     """The old index goes on answering with all of them, and each says what went wrong."""
-    censor = Censor()
-    censor.strict = False
-    with fake_endpoint() as endpoint:
-        endpoint.usual = censor
-        papers = embedded_by(plant, endpoint)
-        declare(plant, 200)
-        worker = papers.worker()
-        hand_in(papers, "bad1.md", "bad2.md", "one.md")
-        papers.rest(worker)
+    with ingested(plant, "bad1.md", "bad2.md", "one.md") as (censor, papers, worker):
         before = chunks(papers)
-
         censor.strict = True
         assert rebuilt(papers, chunk_tokens=64, code=2) == ("given up", 2)
         papers.rest(worker)

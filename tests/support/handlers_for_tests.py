@@ -75,6 +75,12 @@ def mark(run: Run, what: str) -> None:
 @handlers.on(ItemType.CONTENT)
 async def follow_the_script(run: Run) -> None:
     """Take the steps in order, and say how it ended unless the process died."""
+    await take_steps(run)
+    mark(run, "end")
+
+
+async def take_steps(run: Run) -> None:
+    """Those of the job's script, from its start; an end before the last is told."""
     if not isinstance(run.payload, Content):
         raise TypeError("a note was expected")
     mark(run, "start")
@@ -85,7 +91,6 @@ async def follow_the_script(run: Run) -> None:
     except BaseException as end:
         mark(run, type(end).__name__)
         raise
-    mark(run, "end")
 
 
 @handlers.on(ItemType.FILE)

@@ -12,11 +12,6 @@ RULES = BreakerRules(failure_threshold=0.5, window=60.0, cooldown_period=30.0, m
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def breaker(clock: FakeClock) -> Breaker:
     return Breaker("embedder", clock, RULES)
 

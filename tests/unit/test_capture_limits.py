@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,13 +15,11 @@ from penstock.model.jobs import NewJob, WorkerId
 from penstock.model.options import Options
 from penstock.model.payloads import File, Library, Payload
 from penstock.pipeline.capture import Captured, Capturer
-from penstock.pipeline.workshop import Workshop
 from penstock.settings import load
 from penstock.wiring.store import open_store
 from tests.support.web_server import WebServer, reply, web_server
+from tests.support.workshops import a_workshop
 
-UNUSED: Any = None
-"""Tools that taking bytes does not need."""
 TEXT = b"twenty bytes of text"
 
 
@@ -37,16 +34,7 @@ async def captured(top: Path, collection: str, payload: Payload) -> Captured | N
     """What a worker takes for a collection; the one called small takes ten bytes."""
     blobs = DiskBlobs(top / "blobs")
     async with open_store(load(None, {"PENSTOCK_DATA": str(top)}, {})) as store:
-        shop = Workshop(
-            database=store,
-            catalogue=store.catalogue,
-            blobs=blobs,
-            parser=UNUSED,
-            tokenizer=UNUSED,
-            embedding=UNUSED,
-            file_bytes_max=1 << 20,
-            limits={"small": CollectionLimits(file_bytes=10)},
-        )
+        shop = a_workshop(store, blobs, limits={"small": CollectionLimits(file_bytes=10)})
         await store.write(lambda tx: tx.shelves.declare(LOCAL_WORKSPACE, collection, recipe_json="{}"))
         job = NewJob(tenant=LOCAL_TENANT, collection=collection, payload=payload)
         await store.write(lambda tx: tx.submit([job]))

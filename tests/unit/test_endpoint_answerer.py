@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 
 import pytest
@@ -11,15 +11,9 @@ from penstock.engines.openai import Endpoint, EndpointAnswerer, Role
 from penstock.model.answers import Usage
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
 from tests.support.clock import FakeClock
-from tests.support.endpoint import FakeEndpoint, Reply, chunk, completion, fake_endpoint, refusal, streamed
+from tests.support.endpoint import FakeEndpoint, Reply, chunk, completion, refusal, streamed
 
 KEY = "sk-very-secret"
-
-
-@pytest.fixture
-def endpoint() -> Iterator[FakeEndpoint]:
-    with fake_endpoint() as running:
-        yield running
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import struct
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from email.utils import formatdate
 
@@ -27,12 +27,6 @@ from tests.support.endpoint import (
 )
 
 KEY = "sk-very-secret"
-
-
-@pytest.fixture
-def endpoint() -> Iterator[FakeEndpoint]:
-    with fake_endpoint() as running:
-        yield running
 
 
 @asynccontextmanager

@@ -27,11 +27,6 @@ async def web() -> AsyncIterator[WebServer]:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 async def ring(web: WebServer, clock: FakeClock) -> AsyncIterator[KeyRing]:
     ring = KeyRing(UrlSource(f"http://127.0.0.1:{web.port}{KEYS}", seconds=5), clock, PACE)
     yield ring

@@ -3,29 +3,15 @@
 import io
 import json
 import logging
-from collections.abc import Iterator
 
 import pytest
 
 from penstock.doors.logs import FACTS, set_up_logging
 from penstock.engines.telemetry.current import ATTEMPT
 from tests.support.leases import a_lease
+from tests.support.streams import Terminal
 
-
-class Terminal(io.StringIO):
-    """A stream that says it is one."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
-    """Leave the process's logging as it was."""
-    root, ours = logging.getLogger(), logging.getLogger("penstock")
-    before = list(root.handlers), root.level, ours.level
-    yield
-    root.handlers[:], root.level, ours.level = before
+pytestmark = pytest.mark.usefixtures("logs_as_before")
 
 
 @pytest.fixture

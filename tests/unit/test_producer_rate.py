@@ -18,11 +18,6 @@ from tests.support.servers.bare import Bare
 KEY = "rag:ingest:rate-limit"
 
 
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
 @pytest.fixture(params=["redis", "local"])
 async def rate(request: pytest.FixtureRequest, clock: FakeClock) -> AsyncIterator[Rate]:
     """A hundred a second."""

@@ -45,11 +45,6 @@ def queue() -> Due:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def promoter(queue: Due, clock: FakeClock) -> Promoter:
     return Promoter(queue, clock, PACE)  # type: ignore[arg-type]  # the one verb it uses
 

@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -13,7 +13,9 @@ from penstock.doors.cli.exits import tell
 from penstock.doors.logs import set_up_logging
 from penstock.doors.redaction import redacted
 from penstock.model.errors import Broken
+from tests.support.streams import Terminal
 
+pytestmark = pytest.mark.usefixtures("logs_as_before")
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.Q0FOQVJZc2lnbmF0dXJl"
 TICKET = "pst_" + "Canary-_0" * 5
 OPAQUE = "s3cr3tCanaryValue"
@@ -41,22 +43,6 @@ WRITTEN = [
     f"no signature: {TOKEN.rpartition('.')[0]}.",
     f"a password={OPAQUE}",
 ]
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is one."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture(autouse=True)
-def as_before() -> Iterator[None]:
-    """Leave the process's logging as it was."""
-    root, ours = logging.getLogger(), logging.getLogger("penstock")
-    before = list(root.handlers), root.level, ours.level
-    yield
-    root.handlers[:], root.level, ours.level = before
 
 
 def alone(target: io.StringIO) -> None:

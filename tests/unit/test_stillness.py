@@ -1,34 +1,21 @@
 """While nothing is written the background looks cost nothing; whatever is written, by anyone, is seen."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.engines.sqlite import SqliteStore
 from penstock.engines.sqlite.connection import connect
 from penstock.engines.sqlite.times import iso
-from penstock.model.rules import Rules
 from tests.contract.steps import LEASE, claim_one, submit
 from tests.support.clock import FakeClock
 from tests.support.jobs import a_job
 
 T = TypeVar("T")
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-async def store(tmp_path: Path, clock: FakeClock) -> AsyncIterator[SqliteStore]:
-    made = await open_sqlite(tmp_path, rules=Rules(), clock=clock, synchronous="normal")
-    yield made
-    await made.close()
 
 
 @pytest.fixture

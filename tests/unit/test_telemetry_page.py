@@ -46,11 +46,6 @@ REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def page(clock: FakeClock) -> Iterator[Page]:
     made = Page(Labels(), clock)
     yield made

@@ -1,11 +1,8 @@
 """The teller counts what the queue accepted, and asks the desk what became of the rest."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
-from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.engines.sqlite import SqliteStore
 from penstock.engines.telemetry.board import new_board
 from penstock.engines.telemetry.current import ATTEMPT, current_facts
 from penstock.engines.telemetry.labels import Labels
@@ -25,18 +22,6 @@ from tests.support.metrics import Numbers, numbers_of
 TIRED = ErrorReport(code="ERR_HANDLER_FAILED", message="tired")
 DOWN = ErrorReport(code="ERR_EMBEDDER_DOWN", message="down", kind=ErrorClass.UNAVAILABLE)
 WRONG = ErrorReport(code="ERR_PDF_INVALID", message="wrong", kind=ErrorClass.PERMANENT)
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-async def store(tmp_path: Path, clock: FakeClock) -> AsyncIterator[SqliteStore]:
-    made = await open_sqlite(tmp_path, rules=Rules(), clock=clock, synchronous="normal")
-    yield made
-    await made.close()
 
 
 class Counting:

@@ -11,13 +11,11 @@ from penstock.model.jobs import NewJob, Operation, TenantId, WorkerId
 from penstock.model.payloads import DeleteTenant
 from penstock.pipeline import changes
 from penstock.pipeline.changes import Changes
-from penstock.pipeline.workshop import Workshop
 from penstock.settings import load
 from penstock.wiring.store import open_store
 from tests.support.cataloguing import ingested
+from tests.support.workshops import a_workshop
 
-UNUSED: Any = None
-"""Tools that deleting does not need."""
 PROJECT = TenantId("project")
 
 
@@ -39,15 +37,7 @@ async def test_conversations_go_with_the_workspaces_own_tenant(
         )
         await store.write(lambda tx: tx.submit([job]))
         (lease,) = await store.queue.claim(WorkerId("w"), 1)
-        shop = Workshop(
-            database=store,
-            catalogue=store.catalogue,
-            blobs=UNUSED,
-            parser=UNUSED,
-            tokenizer=UNUSED,
-            embedding=UNUSED,
-            file_bytes_max=1,
-        )
+        shop = a_workshop(store)
         told: list[int] = []
 
         async def progress(done: int, total: int | None = None) -> None:

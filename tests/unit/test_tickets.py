@@ -4,7 +4,6 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
@@ -44,18 +43,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-async def store(tmp_path: Path, clock: FakeClock) -> AsyncIterator[SqliteStore]:
-    store = await open_sqlite(tmp_path, rules=Rules(), clock=clock)
-    yield store
-    await store.close()
 
 
 def ann(clock: FakeClock, seconds: float = 600) -> Principal:

@@ -20,13 +20,11 @@ from penstock.model.uploads import Uploaded, upload_path
 from penstock.pipeline.build import Builder
 from penstock.pipeline.capture import Captured, Capturer
 from penstock.pipeline.changes import Changes
-from penstock.pipeline.workshop import Workshop
 from penstock.settings import load
 from penstock.wiring.store import Store, open_store
 from tests.support.cataloguing import declared, pay_purges
+from tests.support.workshops import UNUSED, a_workshop
 
-UNUSED: Any = None
-"""Tools that taking bytes does not need."""
 TEXT = b"the canary sings at four"
 STRANGER = TenantId("stranger")
 
@@ -37,16 +35,7 @@ class Yard:
     def __init__(self, store: Store, blobs: DiskBlobs) -> None:
         self.store = store
         self.blobs = blobs
-        self.shop = Workshop(
-            database=store,
-            catalogue=store.catalogue,
-            blobs=blobs,
-            parser=UNUSED,
-            tokenizer=UNUSED,
-            embedding=UNUSED,
-            file_bytes_max=1 << 20,
-            limits={"small": CollectionLimits(file_bytes=10)},
-        )
+        self.shop = a_workshop(store, blobs, limits={"small": CollectionLimits(file_bytes=10)})
 
     async def upload(self, collection: str = "notes", name: str = "canary.txt") -> tuple[BlobId, Admitted]:
         await self.store.write(lambda tx: declared(tx, collection, LOCAL_TENANT))

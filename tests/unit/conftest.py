@@ -1,0 +1,39 @@
+"""What many of these tests begin with: a clock they move, a store on it, an endpoint, logs put back."""
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.model.rules import Rules
+from tests.support.clock import FakeClock
+from tests.support.endpoint import FakeEndpoint, fake_endpoint
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def store(tmp_path: Path, clock: FakeClock) -> AsyncIterator[SqliteStore]:
+    made = await open_sqlite(tmp_path, rules=Rules(), clock=clock, synchronous="normal")
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[FakeEndpoint]:
+    with fake_endpoint() as running:
+        yield running
+
+
+@pytest.fixture
+def logs_as_before() -> Iterator[None]:
+    """Leave the process's logging as it was."""
+    root, ours = logging.getLogger(), logging.getLogger("penstock")
+    before = list(root.handlers), root.level, ours.level
+    yield
+    root.handlers[:], root.level, ours.level = before
