@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from penstock.doors.cli.shapes import Status
+from penstock.doors.cli.shapes import Explained, Status
 from tests.support.command_line import Program, Terminal
 from tests.support.documents import deviations
 from tests.support.jobs import a_job, a_note, an_error
@@ -100,6 +100,42 @@ def test_watching_in_a_pipe_prints_a_line_per_change(program: Program, form: str
         assert [each["counts"]["ready"] for each in documents] == [1, 2]
     else:
         assert (" ready=1 " in first, " ready=2 " in second) == (True, True)
+
+
+def test_a_list_that_is_watched_prints_what_changes(program: Program) -> None:
+    """A job that is new has its line, one that has changed has it again, all others have none."""
+    (first,) = program.submit(a_job())
+    watching = program.start("queue", "list", "--watch", "--interval", "50ms")
+    assert watching.stdout is not None
+    lines = [watching.stdout.readline()]
+
+    (second,) = program.submit(a_job())
+    lines.append(watching.stdout.readline())
+    program("queue", "cancel", first)
+    lines.append(watching.stdout.readline())
+    watching.send_signal(signal.SIGINT)
+    rest, _ = watching.communicate(timeout=30)
+
+    assert (watching.returncode, rest) == (0, "")
+    seen = [tuple(line.split("\t")[:2]) for line in lines]
+    assert seen == [(first, "ready"), (second, "ready"), (first, "cancelled")]
+
+
+def test_an_explanation_that_is_watched_ends_with_its_job(program: Program) -> None:
+    """Each sentence is told once, the last one says how the job ended."""
+    (job,) = program.submit(a_job())
+    watching = program.start("queue", "explain", job, "--watch", "--interval", "50ms", "--json")
+    assert watching.stdout is not None
+    first = json.loads(watching.stdout.readline())
+
+    program("queue", "cancel", job)
+    rest, _ = watching.communicate(timeout=30)
+
+    last = json.loads(rest)
+    assert watching.returncode == 0
+    assert [deviations(each, Explained) for each in (first, last)] == [[], []]
+    assert "No worker is alive" in first["sentence"]
+    assert "cancelled" in last["sentence"]
 
 
 def test_a_reader_that_goes_away_ends_the_program_quietly(program: Program) -> None:

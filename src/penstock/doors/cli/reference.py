@@ -23,7 +23,7 @@ This page is generated from the commands themselves: `penstock reference cli`.
 
 Data goes to stdout, talk to stderr.
 On a terminal there are tables; piped, a line is cells parted by tabs.
-With `--json` a command prints one JSON document; `queue status --watch --json` prints one a line.
+With `--json` a command prints one JSON document; with `--watch` as well, one a line.
 Every change knows `--dry-run`, which says what would happen and changes nothing.
 Ctrl-C leaves what was accepted in the queue.
 

@@ -10,7 +10,7 @@ import click
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import Noun, dry_run, verb
 from penstock.doors.cli.queue.cleaning import NEVER, print_removed, remove
-from penstock.doors.cli.queue.listing import Choice, choosing, list_page, paging
+from penstock.doors.cli.queue.listing import Choice, Page, choosing, list_page, paging
 from penstock.doors.cli.queue.retrying import Call, retry_jobs
 from penstock.doors.cli.queue.showing import show_job
 from penstock.doors.cli.session import with_store
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.pass_obj
 def list_letters(given: Given, /, limit: int, before: str | None, **choice: str | None) -> None:
     """Show failed jobs, newest first."""
-    list_page(given, Choice(**choice), Shown.FAILED, limit, before)
+    list_page(given, Page(choice=Choice(**choice), state=Shown.FAILED, limit=limit, before=before))
 
 
 @verb("show", examples=("penstock queue dlq show JOB",), shape=JobDetails)

@@ -13,6 +13,7 @@ from penstock.doors.cli import output
 from penstock.doors.cli.facts import job_facts
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import PAGE_MAX, page_limit, verb
+from penstock.doors.cli.queue.watching import print_changes, redraw, until_seen, watching
 from penstock.doors.cli.session import every, known, with_store
 from penstock.doors.cli.shapes import JobList
 from penstock.doors.cli.values import text
@@ -23,8 +24,7 @@ from penstock.model.standing import Pause
 from penstock.ports.desk import Desk, Wanted
 
 if TYPE_CHECKING:
-    from penstock.settings import Settings
-    from penstock.wiring.store import Store
+    from rich.console import RenderableType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,25 @@ class Choice:
             item_type=self.item_type,
             error_code=self.error_code,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Which part of them is shown."""
+
+    choice: Choice
+    state: Shown | None
+    limit: int
+    before: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A page as it was found, and where the next begins."""
+
+    jobs: Sequence[Job]
+    pauses: Sequence[Pause]
+    next_before: str | None
 
 
 def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,35 +92,72 @@ def paging(function: Callable[..., Any]) -> Callable[..., Any]:
     examples=(
         "penstock queue list --state failed --error ERR_TIMEOUT",
         "penstock queue list --tenant acme --limit 10 --json",
+        "penstock queue list --watch --limit 20",
     ),
     shape=JobList,
     notes=(
         "Piped, a line is: id, state, priority, type, op, tenant, collection, created, error code, about.",
+        "With `--watch` a line is printed for each job that is new on the page or has changed.",
     ),
 )
 @click.option("--state", type=click.Choice([word.value for word in Shown]), help="Only jobs in this state.")
 @choosing
 @paging
+@watching("Go on until Ctrl-C: redraw, or print what changes.")
 @click.pass_obj
-def list_jobs(
-    given: Given, /, state: str | None, limit: int, before: str | None, **choice: str | None
-) -> None:
+def list_jobs(given: Given, /, watch: bool, interval: float, **asked: Any) -> None:
     """Show jobs, newest first."""
-    list_page(given, Choice(**choice), None if state is None else Shown(state), limit, before)
+    page = Page(
+        state=None if (state := asked.pop("state")) is None else Shown(state),
+        limit=asked.pop("limit"),
+        before=asked.pop("before"),
+        choice=Choice(**asked),
+    )
+    if watch:
+        until_seen(given, lambda store, _: _watch(given, store.desk, page, interval))
+    else:
+        list_page(given, page)
 
 
-def list_page(given: Given, choice: Choice, state: Shown | None, limit: int, before: str | None) -> None:
+def list_page(given: Given, page: Page) -> None:
     """Print a page of jobs, and how to get the next."""
+    _print(given, with_store(given, lambda store, _: _look(store.desk, page)))
 
-    async def work(store: Store, _: Settings) -> tuple[list[Job], list[Pause]]:
-        desk = store.desk
-        start = None if before is None else (await known(desk, before)).id
-        pauses = await desk.pauses()
-        return await _page(desk, replace(choice.wanted(), before=start), state, limit + 1, pauses), pauses
 
-    found, pauses = with_store(given, work)
-    jobs = found[:limit]
-    _print(given, jobs, pauses, jobs[-1].id if len(found) > limit else None)
+async def _watch(given: Given, desk: Desk, page: Page, interval: float) -> None:
+    async def drawn() -> RenderableType:
+        from penstock.doors.cli import tables
+
+        seen = await _look(desk, page)
+        return tables.job_table(seen.jobs, seen.pauses, time.time())
+
+    if output.on_terminal() and not given.as_json:
+        await redraw(drawn, interval)
+    known_lines: set[tuple[object, ...]] = set()
+
+    def show(seen: Seen) -> None:
+        if given.as_json:
+            return click.echo(output.json_text(_document(seen)))
+        now = [_line(job, seen.pauses) for job in seen.jobs]
+        output.lines(line for line in now if line not in known_lines)
+        known_lines.clear()
+        known_lines.update(now)
+
+    await print_changes(
+        lambda: _look(desk, page),
+        interval,
+        key=lambda seen: [_line(job, seen.pauses) for job in seen.jobs],
+        show=show,
+    )
+
+
+async def _look(desk: Desk, page: Page) -> Seen:
+    start = None if page.before is None else (await known(desk, page.before)).id
+    pauses = await desk.pauses()
+    wanted = replace(page.choice.wanted(), before=start)
+    found = await _page(desk, wanted, page.state, page.limit + 1, pauses)
+    jobs = found[: page.limit]
+    return Seen(jobs=jobs, pauses=pauses, next_before=jobs[-1].id if len(found) > page.limit else None)
 
 
 async def _page(
@@ -131,20 +187,24 @@ async def _most(desk: Desk, state: Shown) -> int:
     return few.get(state, PAGE_MAX + 1)
 
 
-def _print(given: Given, jobs: Sequence[Job], pauses: Sequence[Pause], next_before: str | None) -> None:
+def _print(given: Given, seen: Seen) -> None:
     if given.as_json:
-        output.document(JobList(jobs=[job_facts(job, pauses) for job in jobs], next_before=next_before))
+        output.document(_document(seen))
         return
-    if output.on_terminal() and jobs:
+    if output.on_terminal() and seen.jobs:
         from penstock.doors.cli import tables
 
-        output.draw(tables.job_table(jobs, pauses, time.time()))
+        output.draw(tables.job_table(seen.jobs, seen.pauses, time.time()))
     else:
-        output.lines(_line(job, pauses) for job in jobs)
-    if not jobs:
+        output.lines(_line(job, seen.pauses) for job in seen.jobs)
+    if not seen.jobs:
         output.talk("no such jobs")
-    if next_before is not None:
-        output.talk(f"there are more: --before {next_before}")
+    if seen.next_before is not None:
+        output.talk(f"there are more: --before {seen.next_before}")
+
+
+def _document(seen: Seen) -> JobList:
+    return JobList(jobs=[job_facts(job, seen.pauses) for job in seen.jobs], next_before=seen.next_before)
 
 
 def _line(job: Job, pauses: Sequence[Pause]) -> tuple[object, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -12,12 +10,14 @@ from penstock.doors.cli import output
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
 from penstock.doors.cli.overview import NO_WORKER, Overview, change_line, look, status_document, status_lines
+from penstock.doors.cli.queue.watching import print_changes, redraw, until_seen, watching
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.shapes import Status
-from penstock.doors.cli.values import interval as interval_of
 from penstock.doors.cli.words import iso
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from penstock.settings import Settings
     from penstock.wiring.store import Store
 
@@ -36,25 +36,14 @@ if TYPE_CHECKING:
         "With `--watch` a line is the time and `name=count` for every count, printed when one changes.",
     ),
 )
-@click.option("--watch", is_flag=True, help="Go on until Ctrl-C: redraw, or print a line per change.")
-@click.option(
-    "--interval",
-    type=interval_of,
-    default="1s",
-    show_default=True,
-    metavar="DURATION",
-    help="Time between two looks.",
-)
+@watching("Go on until Ctrl-C: redraw, or print a line per change.")
 @click.pass_obj
 def status(given: Given, watch: bool, interval: float) -> None:
     """How much there is to do, who works, and what is held back."""
-    if not watch:
+    if watch:
+        until_seen(given, lambda store, settings: _watch(store, settings, given, interval))
+    else:
         with_store(given, lambda store, settings: _once(store, settings, given))
-        return
-    try:
-        with_store(given, lambda store, settings: _watch(store, settings, given, interval))
-    except KeyboardInterrupt:
-        return  # the person has seen enough
 
 
 async def _look(store: Store, settings: Settings) -> Overview:
@@ -78,34 +67,20 @@ async def _once(store: Store, settings: Settings, given: Given) -> None:
 
 
 async def _watch(store: Store, settings: Settings, given: Given, interval: float) -> None:
+    async def drawn() -> RenderableType:
+        from penstock.doors.cli import tables
+
+        return tables.status(await _look(store, settings))
+
     if output.on_terminal() and not given.as_json:
-        await _redraw(store, settings, interval)
-    else:
-        await _print_changes(store, settings, interval, _as_json if given.as_json else _as_text)
-
-
-async def _redraw(store: Store, settings: Settings, interval: float) -> None:
-    from rich.live import Live
-
-    from penstock.doors.cli import tables
-
-    with Live(console=output.console(), auto_refresh=False) as live:
-        while True:
-            live.update(tables.status(await _look(store, settings)), refresh=True)
-            await asyncio.sleep(interval)
-
-
-async def _print_changes(
-    store: Store, settings: Settings, interval: float, show: Callable[[Overview], str]
-) -> None:
-    last = None
-    while True:
-        seen = await _look(store, settings)
-        if (now := change_line(seen)) != last:
-            last = now
-            click.echo(show(seen))
-            output.flush()
-        await asyncio.sleep(interval)
+        await redraw(drawn, interval)
+    written = _as_json if given.as_json else _as_text
+    await print_changes(
+        lambda: _look(store, settings),
+        interval,
+        key=change_line,
+        show=lambda seen: click.echo(written(seen)),
+    )
 
 
 def _as_text(seen: Overview) -> str:
