@@ -85,6 +85,24 @@ async def test_a_call_removes_at_most_its_limit(queue: Queue, desk: Desk, clock:
     assert await all_jobs(desk) == []
 
 
+async def test_jobs_that_ended_together_go_in_portions_too(
+    queue: Queue, desk: Desk, clock: FakeClock
+) -> None:
+    """C19: an engine may keep them as one; each is counted and removed by itself."""
+    await submit(queue, *(a_job() for _ in range(6)))
+    leases = await queue.claim(W1, limit=6)
+    assert all(await queue.settle([(lease, DONE) for lease in leases]))
+    assert (await desk.counts()).done == 6
+    clock.advance(DAY)
+
+    removed = []
+    while count := await queue.prune(done_before=clock.now(), failed_before=clock.now(), limit=4):
+        removed.append((count, (await desk.counts()).done))
+
+    assert removed == [(4, 2), (2, 0)]
+    assert await all_jobs(desk) == []
+
+
 @pytest.mark.parametrize("with_line", [True, False])
 async def test_pruning_leaves_order_and_lines_as_they_are(
     queue: Queue, desk: Desk, clock: FakeClock, with_line: bool

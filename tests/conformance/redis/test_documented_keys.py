@@ -1,6 +1,7 @@
 """The documented keys of our own jobs, seen through a bare client."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
@@ -115,6 +116,36 @@ async def test_only_an_ended_job_expires(ports: RedisPorts, bare: Bare) -> None:
     assert WEEK - 5 <= bare.call("TTL", key) <= WEEK
     assert WEEK - 5 <= bare.call("TTL", f"{key}:ttl") <= WEEK
     assert bare.call("GET", f"{key}:ttl") == b"2025-06-15T15:06:40.000Z"
+
+
+@pytest.mark.parametrize("is_young", [True, False], ids=["as it is", "without MSETEX"])
+async def test_jobs_that_end_together_expire_together(
+    ports: RedisPorts, bare: Bare, with_or_without_msetex: None
+) -> None:
+    """Many ends are written by one command, or by one each where the server does not know or allow that."""
+    jobs = [a_job() for _ in range(5)]
+    await ports.queue.submit(jobs)
+    leases = await ports.queue.claim(W1, 5)
+
+    assert all(await ports.queue.settle([(lease, DONE) for lease in leases]))
+
+    for job in jobs:
+        key = f"rag:ingest:job:{job.id}"
+        assert shown(bare, job.id)["status"] == "done"
+        assert bare.call("PEXPIRETIME", key) == bare.call("PEXPIRETIME", f"{key}:ttl")
+        assert WEEK - 5 <= bare.call("TTL", key) <= WEEK
+        assert bare.call("GET", f"{key}:ttl") == b"2025-06-15T15:06:40.000Z"
+
+
+@pytest.fixture
+def with_or_without_msetex(bare: Bare, is_young: bool) -> Iterator[None]:
+    """The server, and one that is older."""
+    known = bare.call("COMMAND", "INFO", "msetex") != [None]
+    if known and not is_young:
+        bare.call("ACL", "SETUSER", "default", "-msetex")
+    yield
+    if known and not is_young:
+        bare.call("ACL", "SETUSER", "default", "+msetex")
 
 
 async def test_an_id_used_again_after_a_prune_does_not_expire(

@@ -40,8 +40,18 @@ local function let_go_each(call, list, root, ids, rows)
   return elements
 end
 
+-- What gathers many in one command takes more commands than a few need by themselves.
+local FEW = 3
+
 -- From now on their documented hashes expire. Times are told as the server keeps them, which saves it the counting.
 local function let_expire(call, keys, stamp, expiry)
+  if #keys <= FEW then
+    for _, key in ipairs(keys) do
+      call('EXPIRE', key, expiry)
+      call('SET', key .. ':ttl', stamp, 'EX', expiry)
+    end
+    return
+  end
   local time, words = call('TIME'), {#keys}
   local upto = string.format('%d', (tonumber(time[1]) + expiry) * 1000 + math.floor(tonumber(time[2]) / 1000))
   for at, key in ipairs(keys) do
@@ -53,6 +63,16 @@ local function let_expire(call, keys, stamp, expiry)
   if type(redis.pcall('MSETEX', unpack(words))) == 'table' then
     for _, key in ipairs(keys) do call('SET', key .. ':ttl', stamp, 'PXAT', upto) end
   end
+end
+
+-- Pruning goes by age, and these are of one age: one word for all of them, where a sorted set has one for each.
+local function keep_ended(call, ids, now)
+  if #ids <= FEW then
+    for _, id in ipairs(ids) do call('ZADD', KEYS[3], now, id) end
+    return
+  end
+  call('RPUSH', KEYS[19], now .. ' ' .. table.concat(ids, ' '))
+  call('HINCRBY', KEYS[1], 'ended', #ids)
 end
 
 local function settle_usual(asked)
@@ -77,9 +97,7 @@ local function settle_usual(asked)
   end
   let_expire(call, hashes, stamp, expiry)
   call('MSET', unpack(words))
-  -- Pruning goes by age, and these are of one age: one word for all of them, where a sorted set has one for each.
-  call('RPUSH', KEYS[19], now .. ' ' .. table.concat(ids, ' '))
-  call('HINCRBY', KEYS[1], 'ended', many)
+  keep_ended(call, ids, now)
   call('HDEL', root .. 'subjects:' .. tenant, unpack(subjects))
   local elements = let_go_together(call, list, ids) or let_go_each(call, list, root, ids, rows)
   if #elements > 0 then
