@@ -255,6 +255,20 @@ async def test_a_change_that_brings_no_work_wakes_nobody(house: House) -> None:
     assert await bell.wait(0.2) is False
 
 
+async def test_a_look_that_fails_is_told_and_made_again(house: House) -> None:
+    """Who waits hears of it, and the next wait finds the row that was there meanwhile."""
+    reader = connect(house.path)
+    bell = house.bell(0.02, reader)
+    insert(house.path, "row")
+    reader.set_progress_handler(lambda: 1, 1)  # every statement is interrupted
+    with pytest.raises(sqlite3.OperationalError):
+        await heard(await asleep(bell))
+
+    reader.set_progress_handler(None, 0)
+
+    assert await heard(await asleep(bell)) is True
+
+
 @pytest.mark.parametrize(("poll", "timeout", "looks"), [(0.05, 0.5, 11), (NEVER, 0.2, 1)])
 async def test_waiting_does_not_spin(house: House, poll: float, timeout: float, looks: int) -> None:
     """Between two looks at the counter the process sleeps, and it looks no more often than it was told."""

@@ -40,7 +40,10 @@ class Doorbell:
             self._sockets.send(name, b"!")
 
     async def wait(self, timeout: float) -> bool:
-        """Wait for a ring or a change by raw SQL; False when the time ran out."""
+        """Wait for a ring or a change by raw SQL; False when the time ran out.
+
+        Raises what the database says if it cannot be looked at: who waits must not wait for ever.
+        """
         self._listen()
         if self._rung:
             self._rung = False
@@ -53,7 +56,13 @@ class Doorbell:
 
         def look() -> None:
             nonlocal timer
-            if self._changed():
+            try:
+                changed = self._changed()
+            except sqlite3.Error as error:
+                if not sleeper.done():
+                    sleeper.set_exception(error)
+                return
+            if changed:
                 _wake(sleeper, found=True)
             elif loop.time() >= deadline:
                 _wake(sleeper, found=False)
@@ -104,8 +113,9 @@ class Doorbell:
         version = self.version()
         if version == self._version:
             return False
-        self._version = version
-        return bool(self._reader.execute(sql("arrivals")).fetchone()[0])
+        arrived = bool(self._reader.execute(sql("arrivals")).fetchone()[0])
+        self._version = version  # a look that failed is made again
+        return arrived
 
 
 def _wake(sleeper: asyncio.Future[bool], *, found: bool) -> None:

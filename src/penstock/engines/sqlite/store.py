@@ -179,7 +179,10 @@ class SqliteStore:
 
     async def arrival(self, timeout: float) -> bool:
         """Wait for the bell."""
-        return await self._bell.wait(timeout)
+        try:
+            return await self._bell.wait(timeout)
+        except sqlite3.Error as error:
+            raise fault_of(error, str(self.path)) from error
 
     async def close(self) -> None:
         """Finish what was accepted and let go of the files."""
