@@ -4,9 +4,10 @@ A file of fixed size is mapped into each of them: a table of slots, each with th
 left in its bucket and when. A name lies in one of a few slots its hash leads to; where all are taken, the one
 not used for longest is given to it. So nothing grows or is swept, and a request costs some microseconds.
 
-A lock on the file is held for the few instructions between reading a slot and writing it. Whoever does not
-get it at once goes on without: a process that was stopped in the middle must not stop the others, and two
-that write at the same moment count one request for two.
+A lock on the file is held for the few instructions between reading a slot and writing it. Who holds it may
+lose the processor just then, and on waking would undo what others wrote meanwhile: he is waited for a moment.
+One that was stopped for longer must not stop the others: they go on without the lock, and try that moment
+again only now and then. Two that write at the same time count one request for two.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import logging
 import mmap
 import os
 import struct
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -26,6 +28,10 @@ SLOTS = 16_384
 NEIGHBOURS = 8
 """Slots one name may lie in."""
 TRIES = 50
+PATIENCE_SECONDS = 0.05
+POLL_SECONDS = 0.0005
+REST_SECONDS = 1.0
+"""From a moment that was waited in vain to the next."""
 FAR_SECONDS = 60.0
 """Another process may have looked at the clock a little later than we; a time further ahead is one of before
 the machine was started again."""
@@ -40,6 +46,7 @@ class SharedBuckets:
         """Without a path, or where it cannot be used, they are this process's own."""
         self._file = -1 if path is None else _opened(path)
         self._table = mmap.mmap(self._file, SLOTS * _SLOT.size)
+        self._patient_from = 0.0
 
     def take(self, name: str, *, most: float, per_second: float, now: float) -> float:
         """Take one from a bucket that holds `most` when full; what was in it, less than one is nothing."""
@@ -73,12 +80,25 @@ class SharedBuckets:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        held = self._file >= 0 and any(self._lock() for _ in range(TRIES))
+        held = self._file >= 0 and (any(self._lock() for _ in range(TRIES)) or self._wait())
         try:
             yield
         finally:
             if held:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def _wait(self) -> bool:
+        """Whether the lock came within a moment."""
+        now = time.monotonic()
+        if now < self._patient_from:
+            return False
+        deadline = now + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+            if self._lock():
+                return True
+        self._patient_from = time.monotonic() + REST_SECONDS
+        return False
 
     def _lock(self) -> bool:
         try:
