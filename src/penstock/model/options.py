@@ -80,7 +80,7 @@ def options_of(metadata_json: str) -> Options:
         return Options()
     try:
         told = json.loads(metadata_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Options()
     if not isinstance(told, dict):
         return Options()

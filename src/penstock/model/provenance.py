@@ -92,7 +92,7 @@ def _read(metadata: Mapping[str, object] | str) -> Mapping[str, object]:
         return {}
     try:
         return _object(json.loads(metadata))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -22,7 +22,7 @@ def trace_of(metadata_json: str) -> Trace | None:
         return None
     try:
         told = json.loads(metadata_json)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(told, dict):
         return None

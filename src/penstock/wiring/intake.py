@@ -166,7 +166,7 @@ def _object(text: str) -> dict[str, object]:
     """A stored JSON object; what somebody wrote by hand instead counts as nothing."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
