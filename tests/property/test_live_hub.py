@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from penstock.doors.live import hub as hub_module
 from penstock.doors.live import listener as listener_module
 from penstock.doors.live.hub import Hub, Limits, open_hub
+from penstock.doors.live.listener import Bookmark
 from penstock.engines.sqlite import SqliteStore, open_sqlite
 from penstock.engines.system.clock import SystemClock
 from penstock.model.events import DocumentStatusUpdated
@@ -44,7 +45,8 @@ class Reader:
     async def live(self) -> None:
         """Connect with what it has, read a while at its own pace, vanish."""
         while True:
-            with self._hub.listening(self.user, self.at) as listener:
+            since = None if self.at is None else Bookmark(self.at)
+            with self._hub.listening(self.user, since) as listener:
                 for _ in range(self._chance.randrange(1, 12)):
                     for frame in await listener.take():
                         self.see(json.loads(frame.text))

@@ -10,7 +10,7 @@ import pytest
 from penstock.doors.live import listener as bounds
 from penstock.doors.live.frames import TOGETHER_BYTES_MAX, Frame, Passing, Run, frame_of, passing_frame
 from penstock.doors.live.hub import open_hub
-from penstock.doors.live.listener import Ended, Ending, Listener
+from penstock.doors.live.listener import Bookmark, Ended, Ending, Listener
 from penstock.engines.sqlite import open_sqlite
 from penstock.engines.system.clock import SystemClock
 from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE, StageKind
@@ -31,7 +31,7 @@ async def nothing(listener: Listener) -> list[Frame]:
 
 
 def a_listener() -> Listener:
-    listener = Listener("ann", 0, None, nothing)
+    listener = Listener("ann", Bookmark(0), None, nothing)
     listener.live, listener.seq, listener.taken = True, 0, 0
     return listener
 
