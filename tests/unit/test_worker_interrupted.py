@@ -1,4 +1,4 @@
-"""An attempt that is interrupted before its first step leaves nothing behind in its worker."""
+"""An attempt that ends before its first step leaves nothing behind in its worker."""
 
 import asyncio
 from pathlib import Path
@@ -10,6 +10,7 @@ from penstock.engines.system.clock import SystemClock
 from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
 from penstock.model.payloads import ItemType
 from penstock.model.rules import Rules
+from penstock.ports.telemetry import Silent
 from penstock.work.handlers import Handlers, Run
 from penstock.work.pace import Pace
 from penstock.work.worker import Worker
@@ -68,3 +69,44 @@ async def test_its_slot_is_free_again(tmp_path: Path, renewal: Renewal) -> None:
 
     assert seen
     assert worker.running == []
+
+
+class Clumsy(Silent):
+    """Stumbles over whatever begins."""
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()
+
+    def began(self, lease: Lease) -> None:
+        raise RuntimeError("stumbled")
+
+    def settled(self, *_: object, **__: object) -> None:
+        self.over.set()
+
+
+async def test_an_attempt_nobody_could_write_down_ends(tmp_path: Path) -> None:
+    """The job waits for its retry, its slot is free, and a stop ends the worker at once."""
+    telemetry = Clumsy()
+    store = await open_sqlite(tmp_path, rules=Rules(), clock=SystemClock())
+    try:
+        worker = Worker(
+            store.queue,
+            Handlers(),
+            worker_id=WorkerId("w"),
+            concurrency=1,
+            clock=SystemClock(),
+            pace=Pace(grace=60.0),
+            telemetry=telemetry,
+        )
+        running = asyncio.create_task(worker.run())
+        await store.queue.submit([a_job(id=FIRST)])
+        async with asyncio.timeout(10.0):
+            await telemetry.over.wait()
+            worker.stop()
+            await running
+        counts = await store.desk.counts()
+    finally:
+        await store.close()
+
+    assert worker.running == []
+    assert counts.delayed == 1

@@ -269,9 +269,9 @@ class Worker:
 
     async def _attempt(self, run: Run) -> None:
         lease = run.lease
-        self._telemetry.began(lease)
         run.begun = True
         try:
+            self._telemetry.began(lease)
             if attempt_of(lease) in self._endings:
                 raise asyncio.CancelledError
             handler = self._handlers.find(lease.item_type, lease.op)
