@@ -8,6 +8,7 @@ from penstock.engines.sqlite import SqliteStore
 from penstock.model.errors import Refused
 from penstock.model.jobs import JobId
 from penstock.model.outcomes import DONE
+from penstock.model.rules import Rules
 from penstock.ports.desk import Wanted
 from tests.conformance.foreign import add, on_path, statuses, stored
 from tests.conformance.steps import OURS, drained, stamp
@@ -34,6 +35,19 @@ async def test_waiting_rows_of_bytes_come_to_their_turn(
     everything = sorted(["good", "other", *CHECKED])
     assert sorted(job.id for job in await store.desk.jobs(Wanted())) == everything
     assert sorted(await drained(store.queue)) == everything
+
+
+@pytest.mark.parametrize("rules", [Rules(longest_waiting_every=2)])
+async def test_the_longest_waiting_row_of_bytes_is_text_to_its_worker(
+    store: SqliteStore, db: sqlite3.Connection
+) -> None:
+    """Whichever way a claim takes to it, what is handed out is text."""
+    for number in range(12):
+        add(db, f"row-{number}", tenant_id=f"tenant-{number % 2}", metadata=b"{}", **on_path(f"/{number}"))
+
+    leases = [lease for _ in range(12) for lease in await store.queue.claim(OURS, 1)]
+
+    assert [lease.metadata_json for lease in leases] == ["{}"] * 12
 
 
 async def test_an_id_of_bytes_is_written_again(store: SqliteStore, db: sqlite3.Connection) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -64,7 +64,11 @@ def read_lane(db: sqlite3.Connection, where: Mapping[str, object]) -> list[Row]:
     try:
         return _ROWS.decode(db.execute(sql("claim_lane_packed"), where).fetchone()[0])
     except (sqlite3.OperationalError, msgspec.DecodeError, UnicodeEncodeError):
-        return [Row._make(map(_plain, row)) for row in db.execute(sql("claim_lane"), where)]
+        return list(map(_row, db.execute(sql("claim_lane"), where)))
+
+
+def _row(columns: Iterable[Any]) -> Row:
+    return Row._make(map(_plain, columns))
 
 
 def _plain(value: Any) -> Any:
@@ -119,7 +123,7 @@ def closed_now(db: sqlite3.Connection, rules: Rules) -> Closed:
     closed.suspended = set(closed.tenants)
     deleted = {tenant for (tenant,) in db.execute(sql("claim_closed"))}
     if deleted:
-        rows = (Row(*row) for row in db.execute(sql("claim_barriers")))
+        rows = map(_row, db.execute(sql("claim_barriers")))
         closed.barriers = {
             row.tenant_id: row
             for row in rows
@@ -130,7 +134,7 @@ def closed_now(db: sqlite3.Connection, rules: Rules) -> Closed:
 
 
 def find_suspect(db: sqlite3.Connection, closed: Closed) -> Row | None:
-    for row in map(Row._make, db.execute(sql("claim_suspect"))):
+    for row in map(_row, db.execute(sql("claim_suspect"))):
         barrier = closed.barriers.get(row.tenant_id)
         is_open = row.tenant_id not in closed.tenants or (barrier is not None and barrier.rowid == row.rowid)
         if is_open and not closed.holds(row):
@@ -350,7 +354,7 @@ class _Oldest:
             self._after = self._ahead.popleft()
             if self._picker.chosen(self._after[1]):
                 continue
-            row = Row._make(self._db.execute(sql("claim_row"), (self._after[1],)).fetchone())
+            row = _row(self._db.execute(sql("claim_row"), (self._after[1],)).fetchone())
             if self._picker.usable(row):
                 return row
         raise StopIteration
