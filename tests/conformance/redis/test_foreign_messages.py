@@ -255,6 +255,22 @@ async def test_a_cancelled_message_is_passed_over(ports: RedisPorts, bare: Bare)
     assert job.state is State.FAILED
 
 
+async def test_a_ticket_put_in_twice_is_one_lease(ports: RedisPorts, bare: Bare) -> None:
+    """Somebody copied a waiting message by hand: its job runs once all the same."""
+    (receipt,) = await ports.queue.submit([a_job("/a.md")])
+    (home,) = [key for key in bare.call("KEYS", "*") if bare.call("TYPE", key) == b"list"]
+    bare.call("LPUSH", home, bare.call("LINDEX", home, 0))
+
+    leases = await ports.queue.claim(W1, 10)
+
+    assert [lease.job_id for lease in leases] == [receipt.job_id]
+    assert await ports.queue.settle([(leases[0], DONE)]) == [True]
+    assert await ports.queue.claim(W1, 10) == []
+    counts = await ports.desk.counts()
+    assert (counts.ready, counts.leased, counts.done) == (0, 0, 1)
+    assert bare.call("EXISTS", "jobqueue:worker:w1:processing") == 0
+
+
 async def test_a_low_message_keeps_its_share_of_a_flood(
     redis: RedisServer, names: Names, bare: Bare, clock: FakeClock
 ) -> None:

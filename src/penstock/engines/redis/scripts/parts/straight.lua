@@ -31,13 +31,16 @@ local function claim_straight()
     if not next_at then return nil end
   end
   -- What only looks like a ticket of ours has no row, and is met below; a pattern would cost as much as a command.
-  local ids, keys, taken = {}, {}, {}
+  -- A copy somebody put beside a ticket would be a second lease of one job.
+  local ids, keys, taken, met = {}, {}, {}, {}
   local task, entry, find, sub = root .. 'task:', root .. 'entry:', string.find, string.sub
   for at = 1, many do
     local element = elements[#elements - at + 1]
     local id_ends = find(element, '","seq":', 12, true)
     if not id_ends or sub(element, 1, 11) ~= '{"job_id":"' then return nil end
     local id = sub(element, 12, id_ends - 1)
+    if met[id] then return nil end
+    met[id] = true
     ids[at], taken[at], keys[at], keys[many + at] = id, element, task .. id, entry .. id
   end
 
