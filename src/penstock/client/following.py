@@ -36,7 +36,8 @@ async def follow(ids: Iterable[str], read: Read, events: Subscription) -> AsyncG
             if isinstance(happened, Resync):
                 concerned = list(told)
             elif isinstance(happened, Event) and happened.type == "document.status_updated":
-                concerned = [each for each in told if each == happened.payload.get("document_id")]
+                named = happened.payload.get("document_id")
+                concerned = [named] if isinstance(named, str) and named in told else []
             else:
                 continue
             async with aclosing(_read_all(concerned, read)) as documents:

@@ -137,6 +137,8 @@ class Line:
             except httpx.TransportError as error:
                 fault, again = unreachable(_why(error)), request.repeats
             except TimeoutError:
+                if request.seconds is None:
+                    raise  # not ours: what was to be sent could not be read in time
                 # Whoever set the time does not mean several times that.
                 fault = unreachable(f"no answer in {request.seconds:g} s")
             else:
