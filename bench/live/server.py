@@ -27,6 +27,7 @@ from penstock.engines.system.clock import SystemClock
 from penstock.model.principals import Principal
 from penstock.model.rules import Rules
 from penstock.model.visits import Visit
+from penstock.wiring.loop import run
 
 
 class Server(uvicorn.Server):
@@ -103,6 +104,6 @@ if __name__ == "__main__":
     collect_seldom()
     with contextlib.suppress(KeyboardInterrupt):
         if sys.argv[1] == "ours":
-            asyncio.run(serve_ours(Path(sys.argv[2])))
+            run(serve_ours(Path(sys.argv[2])))
         else:
-            asyncio.run(serve(Bare(), plain=True))
+            run(serve(Bare(), plain=True))
