@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import psutil
 
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.5
+"""A look goes through all processes of the machine, which takes time from what is measured."""
 MEGABYTE = 1 << 20
 
 
@@ -39,7 +40,7 @@ def members(pid: int) -> list[psutil.Process]:
 
 @contextmanager
 def watched(pid: int) -> Iterator[Peak]:
-    """Look at the memory of a tree ten times a second meanwhile."""
+    """Look at the memory of a tree now and then meanwhile."""
     peak, over = Peak(), threading.Event()
 
     def look() -> None:

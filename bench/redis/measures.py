@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import struct
 import subprocess
@@ -17,9 +18,11 @@ from bench.queue.harness import drain_rate, percentile, processes, python, scrat
 from bench.queue.marks import STAMP
 from bench.redis.drive import contender
 from tests.support.servers.bare import Bare
-from tests.support.servers.redis import Redis, a_redis
+from tests.support.servers.redis import Redis, a_redis, bundled
 
 PEERS = ("arq", "celery", "dramatiq", "huey", "rq", "saq", "streaq", "taskiq")
+PROGRAM = shutil.which("redis-server") or shutil.which("valkey-server") or bundled()
+"""The server of this machine, as its users would have it; where there is none, the one of the tests."""
 WARM_SECONDS = 4.0
 """So long a worker may take to start."""
 LATE_SECONDS = 60.0
@@ -85,9 +88,15 @@ class Place(NamedTuple):
 @contextmanager
 def place() -> Iterator[Place]:
     """A server with append-only persistence, synced every second."""
-    with scratch() as folder, a_redis(folder / "redis") as redis:
+    with scratch() as folder, a_redis(folder / "redis", PROGRAM) as redis:
         (folder / "mark").touch()
         yield Place(redis, folder)
+
+
+def server() -> str:
+    """What the server says it is."""
+    out = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    return " ".join(word for word in out.split() if not word.startswith(("sha=", "bits=", "build=")))
 
 
 def jobs_of(name: str, share: int) -> int:

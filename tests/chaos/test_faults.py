@@ -10,12 +10,16 @@ import random
 import signal
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import hiredis
 import pytest
 
+from penstock.model.jobs import JobId, NewJob
 from tests.chaos.judge import judge, poisoned
 from tests.chaos.scene import Scene
 from tests.support.handlers_for_tests import script
@@ -163,8 +167,41 @@ def test_redis_comes_back_empty(scene: Scene, load: Load, times: int) -> None:
     scene.workers()
     for _ in range(times):
         load.jobs += scene.accept([a_note(script("sleep 0.3")) for _ in range(20)])
+        load.jobs += scene.accept(in_lines(6))
         scene.ask("FLUSHALL")
+        load.jobs += scene.accept(in_lines(2))
     load.end_well(forgot=True)
+
+
+@full
+@long
+@pytest.mark.parametrize("times", [1, 5])
+def test_redis_loses_its_tail(scene: Scene, load: Load, times: int) -> None:
+    """It was killed before it wrote down what it had last accepted; jobs on one document keep their order."""
+    scene.workers()
+    for _ in range(times):
+        load.jobs += scene.accept(in_lines(3))
+        scene.redis.kill()
+        cut_short(scene.folder)
+        scene.redis.start()
+        load.jobs += scene.accept(in_lines(3))
+    load.end_well(forgot=True)
+
+
+def cut_short(folder: Path) -> None:
+    """A quarter of what the server wrote down last is gone."""
+    written = max(folder.rglob("*.incr.aof"), key=lambda path: path.stat().st_mtime)
+    os.truncate(written, written.stat().st_size * 3 // 4)
+
+
+def in_lines(count: int) -> list[NewJob]:
+    """So many pairs of jobs, each pair on one document; ids sort the other way round than submits."""
+    found = []
+    for _ in range(count):
+        about = str(uuid.uuid4())
+        first, second = (a_note(script("sleep 0.2"), document_id=about) for _ in range(2))
+        found += [replace(first, id=JobId(f"z-{first.id}")), replace(second, id=JobId(f"a-{second.id}"))]
+    return found
 
 
 @contextmanager

@@ -34,6 +34,7 @@ NAMES = {
     "workspace_holding": "COVERING INDEX documents_held",
     "browse_count": "documents_state (collection_id=? AND state=?)",
     "browse_state": "documents_state (collection_id=? AND state=?)",
+    "browse_failed": "documents_state (collection_id=? AND state=?)",
     "browse_versions": "versions_document",
     "browse_chunks": "chunks_ordinal",
 }

@@ -78,6 +78,27 @@ async def test_a_requeued_tenant_deletion_is_a_barrier_again(
     assert await claimed(store.queue) == ["farewell"]
 
 
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [(a_farewell("globex")["payload_json"], "ERR_TENANT_INVALID"), ("no JSON", "ERR_PAYLOAD_INVALID")],
+    ids=["another tenant", "nobody"],
+)
+async def test_a_requeued_deletion_that_does_not_name_its_tenant_ends_nothing(
+    store: SqliteStore, db: sqlite3.Connection, payload: str, code: str
+) -> None:
+    """It fails by itself, and the waiting jobs of the tenant whose row it is go on."""
+    add(db, "farewell", **(a_farewell() | {"payload_json": payload}))
+    fail(db, "farewell")
+    add(db, "waiting")
+
+    requeue(db, "farewell")
+    await store.queue.promote()
+
+    assert statuses(db) == {"farewell": "pending", "waiting": "pending"}
+    assert await claimed(store.queue) == ["waiting"]
+    assert stored(db, "farewell", "status", "error_code") == ("failed", code)
+
+
 async def test_a_requeued_child_counts_once(store: SqliteStore, db: sqlite3.Connection) -> None:
     """A batch forgets the end that was taken back and counts the last one only."""
     batch = await store.batches.open_batch()

@@ -74,3 +74,16 @@ def test_the_oldest_ready_job_is_the_first_of_its_index(analyzed: sqlite3.Connec
 
     assert steps[0] == "SCAN q USING INDEX queue_oldest"
     assert [step for step in steps if "TEMP B-TREE" in step] == []
+
+
+def test_the_unfinished_are_found_without_the_finished(analyzed: sqlite3.Connection) -> None:
+    """Row numbers of an index that holds no ended row; then each page is one seek a row."""
+    first, *others = plan(analyzed, sql("ledger_unfinished"))
+
+    assert first == "SCAN unified_queue USING INDEX queue_unfinished"
+    assert others in ([], ["USE TEMP B-TREE FOR ORDER BY"])
+    assert "SEARCH q USING INTEGER PRIMARY KEY (rowid=?)" in plan(analyzed, sql("ledger_ids"))
+    for name in ("ledger_entered", "ledger_rows", "ledger_begun"):
+        steps = plan(analyzed, sql(name))
+        assert [step for step in steps if step.startswith("SCAN")] == ["SCAN wanted VIRTUAL TABLE INDEX 1:"]
+        assert "SEARCH q USING INDEX sqlite_autoindex_unified_queue_1 (queue_id=?)" in steps

@@ -6,13 +6,15 @@ import sqlite3
 import pytest
 
 from penstock.engines.sqlite import SqliteStore
+from penstock.model.payloads import ItemType
+from penstock.ports.codec import decode_payload
 from tests.conformance.foreign import (
     PAYLOADS,
     add,
     an_operation,
     stored,
 )
-from tests.conformance.steps import claimed, drained
+from tests.conformance.steps import OURS, claimed, drained
 
 
 @pytest.mark.parametrize("payload", ["{torn", "", "nonsense", '{"file_path": "/x"} {}'])
@@ -69,6 +71,33 @@ async def test_a_payload_of_another_shape_fails_with_its_code(
     assert stored(db, "bad", "status", "error_code") == ("failed", code)
     (message,) = stored(db, "bad", "error_message")
     assert len(message) > 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "plain"),
+    [
+        (
+            "folder",
+            '{"folder_path": "/x", "patterns": null, "ignore_patterns": null, "recursive": null}',
+            '{"folder_path": "/x"}',
+        ),
+        ("folder", '{"folder_path": "/x", "patterns": ["*.py"], "ignore_patterns": null}', None),
+        ("delete_document", '{"document_id": "d", "point_ids": null}', '{"document_id": "d"}'),
+        ("library", '{"library_name": "l", "library_version": null}', '{"library_name": "l"}'),
+    ],
+)
+async def test_null_for_what_may_be_left_out_is_as_if_it_were(
+    store: SqliteStore, db: sqlite3.Connection, kind: str, payload: str, plain: str | None
+) -> None:
+    """Programs in languages without empty lists write it so; the row stays as it was."""
+    plain = plain or '{"folder_path": "/x", "patterns": ["*.py"]}'
+    add(db, "row", item_type=kind, op=an_operation(kind), payload_json=payload)
+    await store.queue.promote()
+
+    (lease,) = await store.queue.claim(OURS, 1)
+
+    assert lease.payload == decode_payload(ItemType(kind), plain)
+    assert stored(db, "row", "payload_json", "status") == (payload, "in_progress")
 
 
 async def test_fields_nobody_knows_do_no_harm(store: SqliteStore, db: sqlite3.Connection) -> None:

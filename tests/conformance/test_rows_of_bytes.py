@@ -7,12 +7,13 @@ import pytest
 from penstock.engines.sqlite import SqliteStore
 from penstock.model.errors import Refused
 from penstock.model.jobs import JobId
-from penstock.model.outcomes import DONE
+from penstock.model.outcomes import DONE, Retry
 from penstock.model.rules import Rules
 from penstock.ports.desk import Wanted
 from tests.conformance.foreign import add, on_path, statuses, stored
 from tests.conformance.steps import OURS, drained, stamp
 from tests.support.clock import START, FakeClock
+from tests.support.jobs import an_error
 
 LATIN = "CAST(x'636166e9' AS TEXT)"
 """What is no UTF-8, though its type says text."""
@@ -77,6 +78,35 @@ async def test_rows_of_bytes_hold_no_rescue_up(
 
     assert sorted(await store.queue.rescue()) == sorted(["good", *HELD])
     assert set(statuses(db).values()) == {"pending"}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "code"),
+    [("x'4552525f43414e43454c4c4544'", "ERR_CANCELLED"), (BLOB, "caf\N{REPLACEMENT CHARACTER}")],
+)
+@pytest.mark.parametrize("way", ["settle", "leave", "rescue"])
+async def test_a_job_told_to_stop_by_bytes_stops(
+    store: SqliteStore, db: sqlite3.Connection, spelling: str, code: str, way: str
+) -> None:
+    """Its worker is told in text, and it ends with that reason however its attempt does."""
+    add(db, "row", **on_path("/row"))
+    (lease,) = await store.queue.claim(OURS, 1)
+    spoil(db, "row", "cancel_code", spelling)
+
+    (renewal,) = await store.queue.extend([lease])
+    if way == "settle":
+        spoil(db, "row", "cancel_code", spelling)
+        assert await store.queue.settle([(lease, Retry(an_error()))]) == [True]
+    elif way == "leave":
+        spoil(db, "row", "cancel_code", spelling)
+        assert await store.queue.leave(OURS) == 1
+    else:
+        db.execute("UPDATE unified_queue SET lease_until = ?", (stamp(-60),))
+        spoil(db, "row", "cancel_code", spelling)
+        assert await store.queue.rescue() == ["row"]
+
+    assert renewal.cancel_code == code
+    assert stored(db, "row", "status", "error_code") == ("failed", code)
 
 
 async def test_a_row_of_bytes_holds_no_pruning_up(

@@ -176,7 +176,7 @@ async def test_a_new_document_is_told_as_the_codec_would(store: SqliteStore) -> 
     """As lists show it."""
     document = await store.write(lambda tx: tx.documents.admit(new_document(declared(tx).id, f"/{ODD}")))
 
-    (created,) = await told(store)
+    _, created = await told(store)
     made = json.loads(created.payload_json)["document"]["created_at"]
 
     assert created.payload_json == encode_event(

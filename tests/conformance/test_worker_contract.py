@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,14 +14,15 @@ import pytest
 import yaml
 
 from penstock.engines.system.clock import SystemClock
-from penstock.model.errors import ErrorReport
+from penstock.model.errors import ErrorReport, Unavailable
 from penstock.model.jobs import WorkerId
 from penstock.model.outcomes import DONE, Failed, Retry
 from penstock.settings import RedisServer, describe, load
-from penstock.wiring.producing import a_producer
+from penstock.wiring.producing import a_producer, rate_of
 from penstock.wiring.redis import open_redis
 from penstock.wiring.store import Store, rules_of
-from penstock.wiring.workers import breaker_rules_of, pace_of
+from penstock.wiring.vectors import breaker_rules_of
+from penstock.wiring.workers import pace_of
 from tests.support.jobs import a_job
 from tests.support.near_program import NearProgram
 from tests.support.redis_program import RAG, RedisProgram
@@ -179,6 +182,33 @@ async def test_the_client_keeps_the_configured_times_and_numbers(redis: RedisSer
 
     assert (limits.dial_seconds, limits.operation_seconds, limits.resends_max) == (2.0, 1.5, 5)
     assert (limits.connections_max, limits.idle_min) == (4 * (os.cpu_count() or 1), 1)
+
+
+async def test_a_shorter_wait_for_replies_is_kept_whatever_may_be_written(redis: RedisServer) -> None:
+    """`read_timeout` alone is the deadline; the longer default for writes does not stretch it."""
+    flags = {"queue": f"redis://{redis.host}:{redis.port}/0", "redis.read_timeout": "400ms"}
+    async with open_redis(load(None, {}, flags), SystemClock()) as client:
+        assert client.limits.operation_seconds == 0.4
+
+
+def test_the_rate_of_producers_keeps_the_configured_deadline(tmp_path: Path, redis: RedisServer) -> None:
+    """A server that is silent while places are asked for is told of when `read_timeout` is over."""
+    asked = {"rate_limit_per_sec": 10}
+    yard = RedisProgram(tmp_path, redis, producer=asked, redis={"read_timeout": "300ms"})
+
+    async def work(store: Store) -> float:
+        async with rate_of(yard.settings(), store) as rate:
+            assert rate is not None
+            yard.bare.call("CLIENT", "PAUSE", 2000, "ALL")
+            began = time.monotonic()
+            with pytest.raises(Unavailable):
+                await rate.take(1)
+            took = time.monotonic() - began
+            await asyncio.sleep(2.0)  # as long as the server was told to be silent
+            return took
+
+    assert yard.in_store(work) < 1.5
+    yard.bare.close()
 
 
 def test_the_producer_follows_every_one_of_its_keys(tmp_path: Path, redis: RedisServer) -> None:

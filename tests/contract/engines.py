@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -76,7 +76,7 @@ class Closing(Protocol):
     def abandon(self) -> None: ...
 
 
-async def _nobody(jobs: Sequence[JobId]) -> None:
+async def _nobody(jobs: Mapping[JobId, JobId]) -> None:
     """Wants to know what was done."""
 
 
@@ -157,6 +157,14 @@ async def open_booked_store(folder: Path, rules: Rules, clock: Clock) -> Store:
     return BookedStore(book, engine.queue, engine.desk, engine)
 
 
+async def open_booked_redis_store(folder: Path, rules: Rules, clock: Clock) -> Store:
+    """The same with Redis, as the product joins the two."""
+    book = await open_sqlite(folder, rules=rules, clock=clock, booked=True)
+    engine = await open_redis_store(folder, rules, clock)
+    engine.access.begun = book.ledger.begun
+    return BookedStore(book, engine.queue, engine.desk, engine)
+
+
 ENGINES: dict[str, Engine] = {
     "sqlite": Engine(open_sqlite_store, spoil_sqlite),
     "redis": Engine(open_redis_store, spoil_redis, holds_database=False),
@@ -165,6 +173,7 @@ SELF_SUFFICIENT = tuple(sorted(ENGINES))
 """Engines whose leases outlive a process: a booked queue's are its process's own."""
 if os.environ.get("PENSTOCK_SWEEP") == "1":  # what it adds is tested by itself in tests/unit/test_booked.py
     ENGINES["booked"] = Engine(open_booked_store, spoil_sqlite)
+    ENGINES["booked-redis"] = Engine(open_booked_redis_store, spoil_sqlite)
 
 
 class Home:

@@ -32,6 +32,7 @@ class RedisStore:
 
     def __init__(self, ports: RedisPorts) -> None:
         self.queue, self.desk, self.batches = ports.queue, ports.desk, ports.batches
+        self.access = ports.access
         self._client = ports.client
         self._closing: asyncio.Task[None] | None = None
 

@@ -1,4 +1,4 @@
-"""Users and their workspaces: clauses A1 to A5."""
+"""Users and their workspaces: clauses A1 to A6."""
 
 from functools import partial
 
@@ -11,9 +11,10 @@ from penstock.model.accounts import (
     Workspace,
     workspace_name_of,
 )
-from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE, WorkspaceId
+from penstock.model.catalogue import LOCAL_TENANT, LOCAL_USER, LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.conversations import title_of
 from penstock.model.errors import Exhausted, Refused
+from penstock.model.jobs import TenantId
 from penstock.model.payloads import ItemType
 from penstock.model.recipes import Recipe
 from penstock.ports.database import Transaction
@@ -38,14 +39,39 @@ def rename(tx: Transaction, user: str, workspace: WorkspaceId) -> Workspace:
 
 
 async def test_a_new_user_finds_one_workspace_however_often_he_signs_in(store: Store) -> None:
-    """A1, A2."""
+    """A1, A2, A6."""
     for _ in range(3):
         await store.write(lambda tx: tx.accounts.sign_in(ANNA))
 
     (first,) = await store.register.workspaces(ANNA)
     assert (first.name, first.owner) == (FIRST_WORKSPACE, ANNA)
     assert await store.write(lambda tx: tx.shelves.workspace_of(first.tenant)) == first.id
+    assert await store.catalogue.workspace_of(first.tenant) == first.id
+    assert await store.catalogue.tenants(first.id) == [first.tenant]
+    assert (await store.register.tenants())[first.tenant] == first.id
     assert [each.id for each in await store.register.workspaces(LOCAL_USER)] == [LOCAL_WORKSPACE]
+
+
+async def test_an_unknown_tenant_joins_the_local_workspace(store: Store) -> None:
+    """A look finds it there beforehand, and its tenants once it has joined."""
+    strange = TenantId("acme")
+    before = await store.catalogue.workspace_of(strange)
+    await store.write(lambda tx: tx.shelves.workspace_of(strange))
+
+    assert before == LOCAL_WORKSPACE
+    assert sorted(await store.catalogue.tenants(LOCAL_WORKSPACE)) == [strange, LOCAL_TENANT]
+
+
+async def test_a_tenant_that_joined_a_workspace_belongs_to_it_for_good(store: Store) -> None:
+    """K20: joining again, also another one, changes nothing."""
+    hers = await opened(store, ANNA, "Plans")
+    project = TenantId("a-project")
+
+    first = await store.write(lambda tx: tx.shelves.join(project, hers.id))
+    again = await store.write(lambda tx: tx.shelves.join(project, LOCAL_WORKSPACE))
+
+    assert (first, again) == (hers.id, hers.id)
+    assert project in await store.catalogue.tenants(hers.id)
 
 
 async def test_what_is_anothers_is_not_there(store: Store) -> None:
@@ -100,9 +126,25 @@ async def test_a_removed_workspace_is_gone_with_all_it_holds(store: Store) -> No
     assert hers.id not in [each.id for each in await store.register.workspaces(ANNA)]
     assert await store.catalogue.collections(hers.id) == []
     assert await store.transcript.conversation(hers.id, talk.id) is None
-    (job,) = await store.desk.jobs(Wanted(tenant=hers.tenant))
+    assert await store.transcript.conversations(hers.id) == []
+    (job,) = await store.desk.jobs(Wanted(tenants=[hers.tenant]))
     assert job.item_type is ItemType.DELETE_TENANT
     assert not await store.write(lambda tx: tx.accounts.remove(ANNA, hers.id))
+
+
+async def test_nothing_is_made_in_a_removed_workspace(store: Store) -> None:
+    """A5: whoever found it a moment before is told that it is not there."""
+    hers = await opened(store, ANNA, "Plans")
+    recipe = Recipe(model="m").to_json()
+    await store.write(lambda tx: tx.accounts.remove(ANNA, hers.id))
+
+    for made in (
+        lambda tx: tx.shelves.declare(hers.id, "papers", recipe_json=recipe),
+        lambda tx: tx.conversations.open(hers.id, title="Keys"),
+    ):
+        with pytest.raises(Refused) as refused:
+            await store.write(made)
+        assert refused.value.code == "ERR_WORKSPACE_UNKNOWN"
 
 
 async def test_the_local_workspace_stays(store: Store) -> None:

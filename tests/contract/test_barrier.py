@@ -312,6 +312,21 @@ async def test_waiting_jobs_say_what_they_wait_for(queue: Queue, desk: Desk) -> 
     )
 
 
+async def test_a_deletion_says_that_it_waits_for_what_runs(queue: Queue, desk: Desk) -> None:
+    """C12: it is not called ready while a job that came before it still runs."""
+    await submit(queue, a_job())
+    lease = await claim_one(queue, W2)
+    await queue.beat(W2, concurrency=2)
+    (barrier,) = await submit(queue, a_tenant_delete())
+    await queue.promote()
+
+    assert explain(await desk.standing(barrier)) == "It waits until 1 running job of tenant acme has ended."
+
+    await queue.settle([(lease, DONE)])
+    await clear_the_way(queue)
+    assert explain(await desk.standing(barrier)).startswith("It is ready")
+
+
 async def test_waiting_jobs_are_counted_as_waiting(queue: Queue, desk: Desk) -> None:
     """C12: what stands behind a tenant deletion is not counted as ready."""
     await submit(queue, a_tenant_delete(), a_job(), a_note(), a_job(tenant=OTHER_TENANT))

@@ -1,4 +1,4 @@
-"""Looking through documents: clauses L1 to L6."""
+"""Looking through documents: clauses L1 to L7."""
 
 from dataclasses import replace
 
@@ -14,11 +14,21 @@ from penstock.model.catalogue import (
     VersionState,
     WorkspaceId,
 )
-from penstock.model.errors import Refused
+from penstock.model.errors import ErrorClass, Refused
+from penstock.model.outcomes import Failed
 from penstock.ports.database import Transaction
 from tests.contract.engines import Store
-from tests.support.cataloguing import blob_of, declared, ingested, new_document, version_id
+from tests.support.cataloguing import (
+    admitted,
+    blob_of,
+    claimed_job,
+    declared,
+    ingested,
+    new_document,
+    version_id,
+)
 from tests.support.clock import FakeClock
+from tests.support.jobs import an_error
 
 NEEDS_DATABASE = True
 ELSEWHERE = WorkspaceId("00000000-0000-4000-8000-0000000000ff")
@@ -269,3 +279,32 @@ async def test_rare_metadata_is_found_behind_many_documents(
             wish = Wish(metadata={"rare": True}, sorting=sorting, descending=descending, limit=2)
             assert sorted(await read(store, wish)) == ["00", "09", "18"]
             assert await store.browser.total(LOCAL_WORKSPACE, wish) == Total(count=3)
+
+
+async def test_documents_in_error_are_taken_by_their_code(store: Store) -> None:
+    """L6, L7: each once, however many are taken at a time, and none of another workspace."""
+    await ingested(store, "/fine.txt")
+    for name, code in {"a": "ERR_X", "b": "ERR_Y", "c": "ERR_X", "d": "ERR_Y", "e": "ERR_X"}.items():
+        await admitted(store, f"/{name}.txt")
+        lease = await claimed_job(store.queue)
+        await store.queue.settle([(lease, Failed(an_error(code, "no", ErrorClass.PERMANENT)))])
+    await admitted(store, "/waiting.txt")
+
+    async def names(code: str | None, limit: int) -> list[str]:
+        found = await store.browser.failed(LOCAL_WORKSPACE, code=code, limit=limit)
+        every = list(found)
+        while found:
+            found = await store.browser.failed(LOCAL_WORKSPACE, code=code, after=every[-1], limit=limit)
+            every += found
+        return [document.name.removesuffix(".txt") for document in every]
+
+    for limit in (1, 2, 100):
+        assert await names("ERR_X", limit) == ["a", "c", "e"]
+        assert await names("ERR_Y", limit) == ["b", "d"]
+        assert await names(None, limit) == ["a", "b", "c", "d", "e"]
+    assert await names("ERR_Z", 100) == []
+    assert await store.browser.failed(ELSEWHERE) == []
+    (one, *_) = await store.browser.failed(LOCAL_WORKSPACE)
+    assert len(await store.browser.failed(LOCAL_WORKSPACE, collection=one.collection)) == 5
+    other = await store.write(lambda tx: tx.shelves.declare(LOCAL_WORKSPACE, "other", recipe_json="{}"))
+    assert await store.browser.failed(LOCAL_WORKSPACE, collection=other.id) == []

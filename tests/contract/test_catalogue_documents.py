@@ -120,7 +120,9 @@ async def test_readers_see_the_published_version_alone(store: Store) -> None:
     assert seen == document
     assert version is not None
     assert version.state is VersionState.BUILDING
-    assert (await store.catalogue.counts(document.collection))["chunks"] == 1
+    counts = await store.catalogue.counts(document.collection)
+    assert counts["chunks"] == 1
+    assert await store.catalogue.counts_of_all(document.workspace) == {document.collection: counts}
 
 
 async def test_publishing_makes_the_predecessor_gone_in_one_step(store: Store) -> None:
@@ -368,6 +370,13 @@ async def test_touching_leaves_a_document_as_it_stands(store: Store) -> None:
     found = await store.catalogue.document(LOCAL_WORKSPACE, document.id)
     assert found is not None
     assert (found.version, found.metadata_json) == (document.version, '{"floor":2}')
+    assert found.branch == document.branch
+
+    await store.write(lambda tx: tx.documents.touch(document.id, branch="feature"))
+
+    found = await store.catalogue.document(LOCAL_WORKSPACE, document.id)
+    assert found is not None
+    assert (found.branch, found.metadata_json) == ("feature", '{"floor":2}')
 
 
 async def test_a_vector_is_kept_once(store: Store) -> None:

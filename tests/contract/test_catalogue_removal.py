@@ -109,5 +109,7 @@ async def test_jobs_of_a_removed_collection_never_run_for_its_successor(store: S
     await pay_purges(store.catalogue)
     counts = await store.desk.counts()
     assert (counts.failed, counts.waiting, counts.leased) == (MANY, 0, 1)
-    ended = await store.desk.jobs(Wanted(state=State.FAILED, error_code=GONE[1], tenant=TENANT, limit=2000))
+    ended = await store.desk.jobs(
+        Wanted(state=State.FAILED, error_code=GONE[1], tenants=[TENANT], limit=2000)
+    )
     assert len(ended) == MANY

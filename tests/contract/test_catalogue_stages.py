@@ -77,7 +77,9 @@ async def test_a_document_goes_its_way_and_tells_each_step(store: Store) -> None
         (StageKind.PARSE, StageState.SUCCESS),
         (StageKind.INGEST, StageState.SUCCESS),
     ]
-    assert statuses(await events(store)) == [
+    first, *found = await events(store)
+    assert first.type == "collection.created"
+    assert statuses(found) == [
         ("document.created", "pending"),
         ("job.status_updated", "queued"),
         ("job.status_updated", "running"),
@@ -96,7 +98,7 @@ async def test_events_have_the_fields_of_their_kind(store: Store) -> None:
     await claimed_job(store.queue)
     stage = await only_stage(store, job)
 
-    told = [json.loads(event.payload_json) for event in await events(store)]
+    told = [json.loads(event.payload_json) for event in (await events(store))[1:]]
 
     assert list(told[1]) == [field.name for field in fields(JobStatusUpdated)]
     assert (told[1]["job_id"], told[1]["document_id"]) == (stage.id, document.id)
@@ -135,6 +137,22 @@ async def test_a_retry_shows_on_the_stage(store: Store, clock: FakeClock) -> Non
     assert (stage.error.code, stage.error.message) == ("ERR_HANDLER_FAILED", "no luck")
 
 
+async def test_a_stage_whose_time_has_come_is_due_no_more(store: Store, clock: FakeClock) -> None:
+    """K9: its job is ready, and waits for somebody to take it; nothing is told of that."""
+    _, job = await admitted(store)
+    await store.queue.settle([(await claimed_job(store.queue), Retry(an_error()))])
+    due = (await only_stage(store, job)).next_run_at
+    told = await events(store)
+    assert due is not None
+
+    clock.advance(due - clock.now() + 1.0)
+    await store.queue.promote()
+
+    stage = await only_stage(store, job)
+    assert (stage.state, stage.retry_count, stage.next_run_at) == (StageState.QUEUED, 1, None)
+    assert await events(store) == told
+
+
 async def test_a_failed_job_is_the_documents_error(store: Store) -> None:
     """K9: with stage, code and message, and its last good version still answers."""
     before = await ingested(store)
@@ -150,7 +168,7 @@ async def test_a_failed_job_is_the_documents_error(store: Store) -> None:
     assert (after.error.code, after.error.message) == ("ERR_PDF_INVALID", "page 3 is damaged")
     assert after.version == before.version
     assert (await only_stage(store, job)).state is StageState.FAILED
-    assert statuses(await events(store))[-2:] == [
+    assert statuses((await events(store))[-2:]) == [
         ("job.status_updated", "failed"),
         ("document.status_updated", "error"),
     ]

@@ -55,6 +55,26 @@ async def test_a_claim_keeps_its_limit(queue: Queue, limit: int) -> None:
     assert await claimed(queue, limit) == ids[:limit]
 
 
+@pytest.mark.parametrize("idle", [True, False])
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8, 20])
+async def test_a_claim_nobody_heard_the_answer_of_costs_nothing(
+    queue: Queue, desk: Desk, turns: int, idle: bool
+) -> None:
+    """C3: wherever it was cut off, its worker's next claim gets the jobs, in their first attempt."""
+    ids = await submit(queue, a_job(), a_job())
+    cut_off = asyncio.create_task(queue.claim(W1, 2, idle=idle))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    cut_off.cancel()
+    heard = (await asyncio.gather(cut_off, return_exceptions=True))[0]
+
+    leases = heard if isinstance(heard, list) else await queue.claim(W1, 2, idle=idle)
+
+    assert [(lease.job_id, lease.attempt) for lease in leases] == [(job, 1) for job in ids]
+    assert await queue.settle([(lease, DONE) for lease in leases]) == [True, True]
+    assert [(await found(desk, job)).state for job in ids] == [State.DONE, State.DONE]
+
+
 async def test_a_claimed_job_is_not_handed_out_again(queue: Queue) -> None:
     """C3: one holder at a time."""
     first, second = await submit(queue, a_job(), a_job())

@@ -18,6 +18,7 @@ from tests.contract.steps import (
     claim_one,
     claimed,
     die,
+    drain,
     ending,
     found,
     run_next,
@@ -25,7 +26,7 @@ from tests.contract.steps import (
     submit,
 )
 from tests.support.clock import FakeClock
-from tests.support.jobs import OTHER_TENANT, a_job, an_error
+from tests.support.jobs import OTHER_TENANT, a_delete, a_document_delete, a_job, a_note, a_rename, an_error
 
 PATH = "/reports/one.txt"
 
@@ -217,3 +218,59 @@ async def test_a_raised_priority_counts_at_the_next_claim(queue: Queue) -> None:
     await submit(queue, a_job(PATH, priority=9))
 
     assert await claimed(queue) == [low, middle]
+
+
+async def test_a_document_named_later_is_the_jobs_document(queue: Queue, desk: Desk) -> None:
+    """C9, C11: the later intent's document is taken over, so that a delete of it ends the job."""
+    (job,) = await submit(queue, a_note("text"))
+    await submit(queue, a_note("text", document_id="d"))
+    named = await found(desk, job)
+
+    await submit(queue, a_document_delete("d"))
+
+    assert (named.document_id, named.subject) == ("d", "document:d")
+    assert await ending(desk, job) == (State.FAILED, "ERR_SUPERSEDED")
+
+
+async def test_a_document_known_already_is_not_forgotten(queue: Queue, desk: Desk) -> None:
+    """C9: a later intent that names none is about the same one."""
+    (job,) = await submit(queue, a_note("text", document_id="d"))
+
+    await submit(queue, a_note("text"))
+
+    assert ((await found(desk, job)).document_id, (await claim_one(queue)).document_id) == ("d", "d")
+
+
+async def test_a_job_whose_document_is_named_later_stands_in_its_line(queue: Queue, desk: Desk) -> None:
+    """C10: what came on that document before goes first, what comes after waits; one of them at a time."""
+    first, job = await submit(queue, a_note("one", document_id="d"), a_note("text"))
+
+    (again,) = await submit(queue, a_note("text", document_id="d"))
+    (last,) = await submit(queue, a_note("two", document_id="d"))
+
+    assert again == job
+    assert ((await found(desk, job)).behind, (await found(desk, last)).behind) == (first, job)
+    lease = await claim_one(queue)
+    assert (lease.job_id, await claimed(queue)) == (first, [])
+    assert await queue.settle([(lease, DONE)]) == [True]
+    assert await drain(queue) == [job, last]
+
+
+async def test_a_job_whose_document_is_named_later_leaves_its_old_line(queue: Queue) -> None:
+    """C10: what waited behind it no longer does, and it no longer waits there itself."""
+    job, renamed = await submit(queue, a_job(PATH), a_rename(PATH))
+
+    await submit(queue, a_job(PATH, document_id="d"))
+
+    assert sorted(await claimed(queue)) == sorted([job, renamed])
+
+
+async def test_a_delete_that_names_a_document_reaches_the_path_too(queue: Queue, desk: Desk) -> None:
+    """C11: it took over a job on the path, so what else waits there came before it on its object."""
+    job, renamed = await submit(queue, a_job(PATH), a_rename(PATH))
+
+    (again,) = await submit(queue, a_delete(PATH, document_id="d"))
+
+    assert again == job
+    assert await ending(desk, renamed) == (State.FAILED, "ERR_SUPERSEDED")
+    assert await claimed(queue) == [job]

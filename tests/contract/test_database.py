@@ -243,6 +243,29 @@ async def test_old_events_are_forgotten_and_their_numbers_never_used_again(
     assert await after.write(lambda tx: tx.append_event(ANN, moved())) == 4
 
 
+async def test_what_is_kept_of_a_log_has_no_gap_whatever_the_clock_did(
+    store: Store, clock: FakeClock
+) -> None:
+    """D4: events dated too early take those before them along; those dated ahead go with the next old one."""
+
+    def three_each(tx: Transaction) -> None:
+        for user in (ANN, BO) * 3:
+            tx.append_event(user, moved())
+
+    for ahead in (0, -1_000, 1_000, 10):
+        clock.jump(ahead)
+        await store.write(three_each)
+        clock.jump(-ahead)
+
+    assert await store.forget_events(clock.now() - 10, limit=4) == 4
+    kept = [await seqs(store, user) for user in (ANN, BO)]
+    assert sum(map(len, kept)) == 20
+    assert all(numbers == list(range(numbers[0], 13)) for numbers in kept)
+    assert await store.forget_events(clock.now() - 10) == 8
+    assert [await seqs(store, user) for user in (ANN, BO)] == [list(range(7, 13))] * 2
+    assert await store.forget_events(clock.now() + 11) == 12
+
+
 async def test_a_held_lease_passes_the_guard(store: Store) -> None:
     """D5: the attempt that holds its job may write, and settle with what it wrote."""
     (job,) = await submit(store.queue, a_job())

@@ -1,5 +1,7 @@
 """The desk: finding, listing, counting and explaining."""
 
+from dataclasses import replace
+
 import pytest
 
 from penstock.model.errors import Refused
@@ -70,6 +72,17 @@ async def test_a_listing_by_state_pages_on(
     assert [job for page in pages for job in page] == ids[::-1]
 
 
+async def test_a_listing_leaves_payloads_out_if_asked(queue: Queue, desk: Desk) -> None:
+    """Everything else about a job is told as it is."""
+    (job,) = await submit(queue, a_note("a long text", document_id="d", metadata={"year": 2024}))
+    (whole,) = await desk.jobs(Wanted())
+
+    (slim,) = await desk.jobs(Wanted(payload=False))
+
+    assert (whole.id, "a long text" in whole.payload_json) == (job, True)
+    assert slim == replace(whole, payload_json="{}")
+
+
 async def test_a_listing_before_an_unknown_job_is_empty(queue: Queue, desk: Desk) -> None:
     """There is nothing older than a job nobody knows."""
     await submit(queue, a_job())
@@ -80,7 +93,7 @@ async def test_a_listing_before_an_unknown_job_is_empty(queue: Queue, desk: Desk
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Wanted(tenant=OTHER_TENANT), [4]),
+        (Wanted(tenants=[OTHER_TENANT]), [4]),
         (Wanted(collection="drafts"), [3]),
         (Wanted(item_type="content"), [5]),
         (Wanted(state=State.DONE), [0]),
@@ -90,8 +103,8 @@ async def test_a_listing_before_an_unknown_job_is_empty(queue: Queue, desk: Desk
         (Wanted(state=State.READY), [5, 4, 3]),
         (Wanted(state=State.ACCEPTED), []),
         (Wanted(error_code="ERR_BROKEN"), [1]),
-        (Wanted(state=State.READY, tenant=OTHER_TENANT), [4]),
-        (Wanted(state=State.DONE, tenant=OTHER_TENANT), []),
+        (Wanted(state=State.READY, tenants=[OTHER_TENANT]), [4]),
+        (Wanted(state=State.DONE, tenants=[OTHER_TENANT]), []),
         (Wanted(state=State.READY, item_type="file"), [4, 3]),
         (Wanted(state=State.DELAYED, item_type="content"), []),
         (Wanted(item_type="file"), [6, 4, 3, 2, 1, 0]),
@@ -266,6 +279,19 @@ async def test_explain_counts_what_stands_before(queue: Queue, desk: Desk) -> No
     assert explain(await desk.standing(job)) == "It is ready; 2 jobs stand before it and 1 worker is alive."
 
 
+async def test_a_worker_that_drains_is_told_as_such(queue: Queue, desk: Desk) -> None:
+    """One that offers to run nothing is alive, and takes nothing more."""
+    (job,) = await submit(queue, a_job())
+    await queue.beat(W1, concurrency=2)
+    await queue.beat(W1, concurrency=0)
+
+    (seen,) = await desk.workers()
+    assert (seen.alive, seen.draining) == (True, True)
+    assert explain(await desk.standing(job)).startswith("The only worker is draining and takes no more jobs")
+    await queue.beat(W2, concurrency=2)
+    assert explain(await desk.standing(job)).endswith("2 workers are alive, 1 of them draining.")
+
+
 async def test_explain_a_job_behind_another(queue: Queue, desk: Desk) -> None:
     """The one it waits for is named."""
     first, second = await submit(queue, a_job(PATH), a_rename(PATH))
@@ -308,8 +334,19 @@ async def test_explain_what_became_of_an_attempt(
 async def test_explain_a_scheduled_job(queue: Queue, desk: Desk, clock: FakeClock) -> None:
     """When it is due."""
     (job,) = await submit(queue, a_job(run_at=clock.now() + 60))
+    await queue.beat(W1, concurrency=1)
 
     assert explain(await desk.standing(job)) == f"It is scheduled for {clock_text(clock.now() + 60)}."
+
+
+async def test_explain_a_job_whose_time_came_while_nobody_was_there(
+    queue: Queue, desk: Desk, clock: FakeClock
+) -> None:
+    """The reason is the worker that is missing, not a time that has passed."""
+    (job,) = await submit(queue, a_job(run_at=clock.now() + 60))
+    clock.advance(61)
+
+    assert explain(await desk.standing(job)) == "No worker is alive; start one with: penstock worker."
 
 
 async def test_explain_a_suspect(queue: Queue, desk: Desk) -> None:

@@ -1,7 +1,12 @@
 """Pausing: held back until resumed, and nobody else pays for it."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
 import pytest
 
+from penstock.model.jobs import JobId
 from penstock.model.outcomes import DONE, Retry
 from penstock.model.payloads import ItemType
 from penstock.model.standing import Pause, PauseScope, explain
@@ -20,6 +25,24 @@ SCOPES = [
 ]
 NAMES = [scope.value for scope, _ in SCOPES]
 plain_order = with_rules(longest_waiting_every=0)
+
+
+@asynccontextmanager
+async def claiming_all_the_time(queue: Queue) -> AsyncIterator[list[JobId]]:
+    """A busy worker that asks again as soon as it was answered; what it was handed."""
+    seen: list[JobId] = []
+
+    async def ask() -> None:
+        while True:
+            seen.extend(await claimed(queue, idle=False))
+
+    asking = asyncio.create_task(ask())
+    try:
+        yield seen
+    finally:
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
 
 
 @plain_order
@@ -113,6 +136,26 @@ async def test_two_pauses_must_both_be_lifted(queue: Queue, desk: Desk) -> None:
     await desk.resume(PauseScope.TYPE, ItemType.FILE)
 
     assert await claimed(queue) == [job]
+
+
+@pytest.mark.parametrize("lifted", [0, 1], ids=["collection", "type"])
+async def test_a_resume_ends_while_another_pause_holds_the_same_jobs(
+    queue: Queue, desk: Desk, lifted: int
+) -> None:
+    """C15: jobs still held back are not let go and set aside in turns, however busily workers claim."""
+    ids = await submit(queue, *(a_job() for _ in range(50)))
+    both = [(PauseScope.COLLECTION, "notes"), (PauseScope.TYPE, ItemType.FILE.value)]
+    for scope, name in both:
+        await desk.pause(scope, name)
+    assert await claimed(queue) == []
+
+    async with claiming_all_the_time(queue) as seen:
+        assert await asyncio.wait_for(desk.resume(*both.pop(lifted)), 10)
+    assert seen == []
+    assert await queue.promote() is None
+
+    await desk.resume(*both.pop())
+    assert await claimed(queue) == ids
 
 
 async def test_a_retry_that_comes_due_during_a_pause_is_held(

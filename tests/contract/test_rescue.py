@@ -133,6 +133,24 @@ async def test_a_death_spends_a_retry_and_counts_as_a_crash(
     assert (lease.attempt, lease.crashes, lease.alone) == (2, 1, False)
 
 
+async def test_an_attempt_that_ended_makes_room_on_the_roll(queue: Queue, desk: Desk) -> None:
+    """C7: its place is another's, and what began later is charged all the same."""
+    roll = queue.roll(W1)
+    for _ in range(3):
+        await submit(queue, a_job())
+        ended = await claim_one(queue)
+        roll.begins(ended)
+        await queue.settle([(ended, DONE)])
+        roll.ended([ended])
+    (job,) = await submit(queue, a_job())
+    roll.begins(await claim_one(queue))
+
+    await die(queue)
+
+    kept = await found(desk, job)
+    assert (kept.retry_count, kept.crashes) == (1, 1)
+
+
 async def test_a_certain_rescue_spares_the_merely_silent(queue: Queue, clock: FakeClock) -> None:
     """C7: who only takes from workers that no longer exist takes nothing from one that may be slow."""
     (job,) = await submit(queue, a_job())

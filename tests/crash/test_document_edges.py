@@ -83,7 +83,10 @@ def test_a_delete_killed_at_an_edge(papers: Papers, edge: str, after: bool) -> N
     papers.write("dogs.md", SECOND)
     papers.submit(path, papers.folder / "dogs.md")
     papers.settle()
-    papers.run("ingest", "delete", "--rag", "papers", "--path", str(path))
+    papers.run(  # `ingest delete` hides the document itself
+        "queue", "submit", "--type", "file", "--op", "delete", "--collection", "papers",
+        "--payload", f'{{"file_path": "{path}"}}',
+    )  # fmt: skip
 
     assert papers.doomed(Doom(edge=edge, after=after)).wait(60) == KILLED
     hidden = "cats.md" not in papers.visible()

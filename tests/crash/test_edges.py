@@ -113,7 +113,9 @@ def test_worker_killed_at_an_edge(plant: Plant, edge: Edge, after: bool) -> None
     expected = edge.after if after else edge.before
     assert {column: found[column] for column in expected} == expected
     restart_and_end_well(plant, [job], failed={job: edge.code} if edge.code else None)
-    assert len(plant.marks("start")) == (edge.runs_after if after else edge.runs_before)
+    runs = edge.runs_after if after else edge.runs_before
+    assert len(plant.marks("start")) == runs
+    assert plant.job(job)["retry_count"] == runs - 1, "a death spends a retry if the handler had begun"
     effects = plant.rows("SELECT count(*) AS n FROM events WHERE user_id = ?", job)
     assert effects == [{"n": int("finish" in edge.steps)}]
 
@@ -129,6 +131,24 @@ def test_worker_killed_inside_a_handler(plant: Plant, steps: tuple[str, ...]) ->
     restart_and_end_well(plant, [job])
     assert [mark.attempt for mark in plant.marks("start")] == [1, 2]
     assert (plant.job(job)["retry_count"], plant.job(job)["crashes"]) == (1, 1)
+
+
+def test_worker_killed_by_the_first_of_many_it_claimed(plant: Plant) -> None:
+    """What it had claimed and not begun goes back free; the one that killed it is charged."""
+    plant.choose(worker_concurrency="16")
+    notes = [a_note(script("die 1")), *(a_note(script()) for _ in range(7))]
+    killer, *others = (receipt.job_id for receipt in plant.submit(notes))
+
+    assert plant.doomed(Doom()).wait() == KILLED
+
+    assert plant.count("status = 'in_progress'") == 8
+    restart_and_end_well(plant, [killer, *others])
+    assert (plant.job(killer)["retry_count"], plant.job(killer)["crashes"]) == (1, 1)
+    assert plant.count("retry_count > 0 OR crashes > 0") == 1
+    rolls = list(plant.database.parent.glob("run/*.roll"))
+    assert len(rolls) == len(plant.rows("SELECT * FROM queue_workers")) == 1, (
+        "kept as long as who died is shown"
+    )
 
 
 @both_sides

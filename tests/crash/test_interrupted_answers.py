@@ -1,10 +1,14 @@
 """An answer whose process is killed ends in an error within ten seconds, and can be written anew."""
 
 import asyncio
+import contextlib
 import json
 import os
+import re
 import signal
 import time
+
+import httpx
 
 from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE
 from penstock.model.conversations import ConversationId
@@ -14,6 +18,7 @@ from tests.support.ingested import a_collection, ingested
 from tests.support.processes import Plant, Row
 
 PROMISED = 10.0
+ADDRESS = re.compile(r"the API answers at (http://\S+/api)")
 
 
 def furnished(plant: Plant) -> ConversationId:
@@ -73,3 +78,35 @@ def test_a_killed_answer_ends_and_is_written_anew(plant: Plant) -> None:
         assert (first["status"], second["status"]) == ("error", "done")
         assert (second["content"], second["reply_to"]) == ("Forty crowns [1].", first["reply_to"])
         assert tree.stop() == 0
+
+
+def test_an_answer_ends_although_every_serving_process_dies(plant: Plant) -> None:
+    """Without a worker beside, and with nobody who lives long enough: whoever keeps them ends the answer."""
+    with fake_endpoint(streamed(["Forty crowns [1]", ", the "], hang=True)) as endpoint:
+        plant.choose(answerer=endpoint.url, answering_model="fake")
+        talk = furnished(plant)
+        server = plant.program("serve")
+        plant.wait_until(lambda: ADDRESS.search(server.said()) is not None, "requests are answered", server)
+        (address,) = ADDRESS.findall(server.said())
+        asked = httpx.post(
+            f"{address}/conversations/{talk}/messages",
+            json={"content": "lost key"},
+            headers={"Prefer": "respond-async"},
+            timeout=PROMISED,
+        )
+        assert asked.status_code == 202
+        plant.wait_until(
+            lambda: any("Forty" in row["content"] for row in answers(plant)), "words are kept", server
+        )
+
+        def ended() -> bool:
+            for pid in server.children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            return bool(answers(plant)[0]["status"] == "error")
+
+        killed_at = time.monotonic()
+        plant.wait_until(ended, "the answer has ended", server)
+        assert time.monotonic() - killed_at < PROMISED
+        assert answers(plant)[0]["error_code"] == "ERR_INTERRUPTED"
+        assert server.stop() == 0

@@ -1,4 +1,4 @@
-"""The parent believes nothing: a child that a file took over can at most give a wrong text for that file."""
+"""The parent believes nothing: what a child says that a file took over is checked, and of no later file."""
 
 from __future__ import annotations
 
@@ -57,6 +57,20 @@ async def test_limits_hold_without_the_childs_help(tmp_path: Path, way: str, cod
         await pool.close()
 
     assert caught.value.code == code
+
+
+async def test_what_was_said_ahead_is_no_answer(tmp_path: Path) -> None:
+    """A child cannot leave a text on the line for the file that comes next."""
+    source = tmp_path / "a.txt"
+    source.write_bytes(b"words")
+    pool = liars("an answer ahead")
+
+    try:
+        assert (await pool.parse(source, "a.txt", owner="one")).text == "words"
+        with pytest.raises(Broken, match="another question"):
+            await pool.parse(source, "a.txt", owner="one")
+    finally:
+        await pool.close()
 
 
 async def test_strict_refuses_a_child_that_is_not_shut_in(tmp_path: Path) -> None:

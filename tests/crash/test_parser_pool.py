@@ -49,6 +49,38 @@ async def test_files_of_several_kinds_are_read_by_one_warm_child(tmp_path: Path)
     assert before == after
 
 
+async def test_a_child_reads_files_of_one_owner_alone(tmp_path: Path) -> None:
+    """R6: another owner's file meets a fresh process, or one that was his already."""
+    text = given(tmp_path, "a.txt", b"words")
+
+    async with parsers() as pool:
+        fresh = pool.pids
+        await pool.parse(text, "a.txt", owner="ann")
+        anns = pool.pids
+        await pool.parse(text, "a.txt", owner="bob")
+        bobs = pool.pids
+        await pool.parse(text, "a.txt", owner="bob")
+        again = pool.pids
+
+    assert (fresh, again) == (anns, bobs)
+    assert set(anns).isdisjoint(bobs)
+
+
+async def test_owners_keep_their_children_where_there_are_enough(tmp_path: Path) -> None:
+    """R6: with a seat for each, taking turns costs no new process."""
+    text = given(tmp_path, "a.txt", b"words")
+
+    async with parsers(children=2) as pool:
+        for owner in ("ann", "bob"):
+            await pool.parse(text, "a.txt", owner=owner)
+        before = sorted(pool.pids)
+        for owner in ("ann", "bob", "bob", "ann"):
+            await pool.parse(text, "a.txt", owner=owner)
+        assert sorted(pool.pids) == before
+
+    assert len(before) == 2
+
+
 async def test_cancelling_kills_the_child_at_once(tmp_path: Path) -> None:
     """R5: a cancelled parse leaves no process behind, and the pool goes on."""
     slow = given(tmp_path, "slow.pdf", shared_pages(19_000))

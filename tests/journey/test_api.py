@@ -232,8 +232,9 @@ def test_a_body_larger_than_the_limit_is_not_read(client: httpx.Client) -> None:
     ],
 )
 def test_a_foreign_page_is_not_answered(client: httpx.Client, headers: dict[str, str], code: str) -> None:
-    """Without passwords only our own name and page count."""
-    problem(client.get("/me", headers=headers), 403, code)
+    """Without passwords only our own name and page count, also where nobody is asked who he is."""
+    for path in ("/me", "/openapi.json", "/nothing"):
+        problem(client.get(path, headers=headers), 403, code)
     own = str(client.base_url).removesuffix("/api/")
     assert client.get("/me", headers={"Origin": own}).status_code == 200
 

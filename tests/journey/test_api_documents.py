@@ -190,7 +190,11 @@ def test_a_broken_file_ends_in_error_and_can_be_tried_again(client: httpx.Client
     assert (said["error"]["stage"], said["error"]["code"]) == ("parse", "ERR_PDF_INVALID")
     assert said["error"]["suggestions"]
     at = f"{DOCUMENTS}/{broken['document_id']}"
-    problem(client.get(f"{at}/text"), 409, "ERR_NOT_PARSED")
+    text = client.get(f"{at}/text")
+    problem(text, 409, "ERR_NOT_PARSED")
+    assert said["error"]["message"] in text.json()["detail"]
+    assert "being read" not in text.json()["detail"]
+    assert text.json()["suggestions"]
     assert client.get(f"{at}/content").content.startswith(b"%PDF")
 
     again = client.post(f"{at}/retry")

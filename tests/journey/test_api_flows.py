@@ -124,9 +124,11 @@ def states(tab: RawTab, document: str) -> list[str]:
     return found
 
 
-def assert_without_gap(tab: RawTab, *, after: int = 0) -> None:
+def assert_without_gap(tab: RawTab) -> None:
+    """What came is everything behind the number it was told at first."""
+    (before,) = [each["payload"]["seq"] for each in tab.told if each["type"] == "ready"]
     numbers = [each["seq"] for each in tab.numbered()]
-    assert numbers == list(range(after + 1, after + 1 + len(numbers)))
+    assert numbers == list(range(before + 1, before + 1 + len(numbers)))
 
 
 def test_a_question_is_seen_by_every_tab_until_it_is_answered(installed: Program, person: Person) -> None:
@@ -161,11 +163,37 @@ def test_a_question_is_seen_by_every_tab_until_it_is_answered(installed: Program
         assert person.ask("GET", f"/conversations/{talk}/messages")["items"] == [posted["question"], answer]
 
 
-def test_other_tabs_see_what_is_renamed_and_removed(person: Person) -> None:
+def test_other_tabs_see_what_is_made_as_lists_show_it(person: Person) -> None:
+    """Each once, with its number, also by who comes later; the title of what is gone is not."""
+    with person.tab() as one, person.tab() as other:
+        place = person.ask("POST", "/workspaces", {"name": "Cellar"})
+        shelf = person.ask("POST", f"/workspaces/{place['id']}/collections", {"name": "wines"})
+        person.ask("POST", f"/workspaces/{place['id']}/collections", {"name": "wines"})  # is there already
+        talk = person.ask("POST", "/conversations", {"workspace_id": place["id"], "title": "Corks"})
+        here = {"workspace_id": place["id"]}
+        expected: list[tuple[str, object]] = [
+            ("workspace.created", {**here, "workspace": place}),
+            ("collection.created", {**here, "collection": shelf}),
+            ("conversation.created", {**here, "conversation": talk}),
+        ]
+        for tab in (one, other):
+            tab.until(lambda said: said["type"] == "conversation.created")
+            assert [(said["type"], said["payload"]) for said in tab.numbered()] == expected
+        assert place in person.ask("GET", "/workspaces")["items"]
+        assert person.ask("GET", f"/workspaces/{place['id']}/collections")["items"] == [shelf]
+        assert person.ask("GET", f"/conversations?workspace_id={place['id']}")["items"] == [talk]
+    person.ask("DELETE", f"/conversations/{talk['id']}")
+    with person.tab(since=0) as later:
+        later.until(lambda said: said["type"] == "ready")
+        assert "conversation.created" in [said["type"] for said in later.numbered()]
+        assert "Corks" not in str(later.told)
+
+
+def test_other_tabs_see_what_is_renamed_and_removed(installed: Program, person: Person) -> None:
     """Each once, with its number, also by who comes later; the title of what is gone is not."""
     other = person.ask("POST", "/workspaces", {"name": "Cellar"})["id"]
     person.ask("POST", f"/workspaces/{other}/collections", {"name": "wines"})
-    inside = person.ask("POST", "/conversations", {"workspace_id": other, "title": "Wine"})["id"]
+    person.ask("POST", "/conversations", {"workspace_id": other, "title": "Wine"})
     talk = person.ask("POST", "/conversations", {"workspace_id": person.workspace, "title": "Keys"})["id"]
     with person.tab() as tab:
         for _ in range(2):  # the second time it is no news
@@ -188,8 +216,16 @@ def test_other_tabs_see_what_is_renamed_and_removed(person: Person) -> None:
     with person.tab(since=0) as later:
         later.until(lambda said: said["type"] == "ready")
         expected[1] = ("conversation.renamed", {**here, "conversation_id": talk, "title": ""})
-        assert [(said["type"], said["payload"]) for said in later.numbered()] == expected
-        assert inside not in str(later.told)
+        assert [(said["type"], said["payload"]) for said in later.numbered()][-5:] == expected
+        assert [said["type"] for said in later.numbered()].count("conversation.removed") == 1
+
+    def is_forgotten() -> bool:
+        with person.tab(since=0) as later:
+            later.until(lambda said: said["type"] == "ready")
+            return "Wine" not in str(later.told)
+
+    with working(installed):
+        until("what was said in it is purged", is_forgotten)
 
 
 def test_an_upload_is_seen_on_its_way(installed: Program, person: Person) -> None:
@@ -280,7 +316,7 @@ def test_what_was_committed_and_not_sent_is_sent_by_the_next_process(
     installed: Program, person: Person, served: Served
 ) -> None:
     """The API stands still while a worker commits, then is killed: `since` brings the rest, each once."""
-    with person.tab() as tab:
+    with person.tab(since=0) as tab:
         document = person.upload("keys.md", NOTE + b"\nThrice.\n")
         tab.until(lambda said: said["type"] == "job.status_updated")
         seen = tab.numbered()

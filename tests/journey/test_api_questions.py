@@ -65,12 +65,13 @@ def answered(raw: HTTPConnection) -> Iterator[HTTPResponse]:
         yield raw.getresponse()
 
 
-def test_one_persons_slow_questions_stop_nobody_else(scene: Scene) -> None:
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"], ids=["whole", "streamed"])
+def test_one_persons_slow_questions_stop_nobody_else(scene: Scene, accept: str) -> None:
     """Half of the places stay for others, what waits is bounded, and who leaves gives his place back."""
     ann, bo = scene.person(), scene.person()
     before = len(scene.model.requests)
-    scene.model.script.extend(streamed(["Forty "], hang=True) for _ in range(PLACES_EACH))
-    slow = [asked(ann) for _ in range(ON_THE_WAY_MAX)]
+    scene.model.script.extend(streamed([], hang=True) for _ in range(PLACES_EACH))
+    slow = [asked(ann, accept=accept) for _ in range(ON_THE_WAY_MAX)]
     until("her places are taken", lambda: len(scene.model.requests) == before + PLACES_EACH)
 
     with answered(asked(bo)) as reply:

@@ -150,6 +150,7 @@ def test_an_empty_store_says_what_to_do_next(program: Program) -> None:
 
     assert (ran.code, ran.out) == (0, "Not found in your documents.\n")
     assert "penstock ingest submit" in ran.err
+    assert "penstock" not in program("ask", "anything at all?", "--json").out
 
 
 def named(endpoint: FakeEndpoint) -> dict[str, str]:

@@ -48,6 +48,30 @@ def test_a_refused_message_is_shown_and_goes_back_byte_for_byte(yard: RedisProgr
     assert yard.bare.call("LLEN", DEAD) == 1
 
 
+def test_a_message_too_large_for_its_letter_goes_back_whole(yard: RedisProgram) -> None:
+    """Its bytes lie under a key that `show` names; once they have expired, a replay is refused."""
+    large = yard.push(yard.message(1, note="a" * (9 << 20)))
+    yard.worked()
+
+    (letter,) = yard.json("dlq", "list")["letters"]
+    key = yard.json("dlq", "show", letter["id"])["message_key"]
+    held = yard.bare.call("GET", key)
+    first = yard.json("dlq", "replay", letter["id"])
+    back = yard.bare.call("LRANGE", QUEUE, 0, -1)
+    yard.worked()
+    (again,) = yard.json("dlq", "list")["letters"]
+    yard.bare.call("DEL", key)
+    refused = yard("dlq", "replay", again["id"])
+
+    assert letter["code"] == "ERR_PAYLOAD_TOO_LARGE"
+    assert held == large
+    assert [each["how"] for each in first["letters"]] == ["pushed"]
+    assert back == [large]
+    assert refused.code != 0
+    assert key in refused.err
+    assert (yard.bare.call("LLEN", QUEUE), yard.bare.call("LLEN", DEAD)) == (0, 1)
+
+
 def test_everything_that_failed_with_one_error_runs_again_once(yard: RedisProgram) -> None:
     """Each as a new job that names the old one; other letters stay."""
     jobs = [str(yard.message(number)["job_id"]) for number in range(3)]

@@ -1,11 +1,15 @@
 """`penstock doctor`: what it finds out, and that it changes nothing."""
 
+import json
 import socket
 from typing import Any
+
+import pytest
 
 from penstock.doors.cli.doctor import Examined
 from tests.support.command_line import Program
 from tests.support.documents import deviations
+from tests.support.endpoint import Reply, fake_endpoint
 
 
 def verdicts(document: Any) -> dict[str, str]:
@@ -91,11 +95,35 @@ def test_an_endpoint_that_does_not_answer_is_wrong(program: Program) -> None:
         ran = program("doctor", "--json", env={"PENSTOCK_ANSWERER": address, "PENSTOCK_ANSWERING_MODEL": "m"})
 
     assert ran.code == 2, ran.err
-    import json
-
     told = {each["check"]: each for each in json.loads(ran.out)["findings"]}
     assert told["answerer"]["verdict"] == "wrong"
     assert address in told["answerer"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("root", "status", "verdict"),
+    [
+        ("", 401, "wrong"),
+        ("", 200, "ok"),
+        ("/v1", 500, "warning"),
+        ("/v1/chat/completions", 404, "warning"),
+    ],
+)
+def test_an_endpoint_is_asked_where_calls_go(program: Program, root: str, status: int, verdict: str) -> None:
+    """However its URL is given, the key is shown at the place that will see it, and a refusal is told."""
+    with fake_endpoint(Reply(status=status, body={"data": []})) as endpoint:
+        env = {
+            "PENSTOCK_ANSWERER": endpoint.url.removesuffix("/v1") + root,
+            "PENSTOCK_ANSWERING_MODEL": "m",
+            "PENSTOCK_ANSWERING_API_KEY": "sk-very-secret",
+        }
+        ran = program("doctor", "--json", env=env)
+
+    assert verdicts(json.loads(ran.out))["answerer"] == verdict
+    assert [(each.path, each.headers["authorization"]) for each in endpoint.requests] == [
+        ("/v1/models", "Bearer sk-very-secret")
+    ]
+    assert "sk-very-secret" not in ran.out + ran.err
 
 
 def test_sources_and_recipes_are_looked_at(program: Program) -> None:

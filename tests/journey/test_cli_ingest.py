@@ -14,7 +14,9 @@ from penstock.doors.cli.ingest.shapes import (
     RetriedDocuments,
     StatusRecord,
 )
+from penstock.intake.admission import Admission, Order
 from penstock.model.errors import ErrorClass, ErrorReport
+from penstock.model.jobs import TenantId
 from penstock.wiring.store import Store
 from tests.support.command_line import Program, Terminal
 from tests.support.documents import deviations
@@ -278,6 +280,81 @@ def test_documents_are_deleted_by_path_folder_and_id(program: Program, folder: P
     assert [row[0] for row in program.rows("op")].count("delete") == 1
 
 
+def test_a_deleted_document_is_out_of_sight_before_any_worker_comes(program: Program, folder: Path) -> None:
+    """What is deleted is found no more when the command has ended."""
+
+    async def fill(store: Store) -> None:
+        for name in ("a.md", "b.md"):
+            await ingested(store, program.data, folder / name, [name])
+
+    program.in_store(fill)
+    program.json("ingest", "delete", "--rag", "notes", "--path", folder / "a.md")
+
+    assert [each["name"] for each in program.json("ingest", "list", "--rag", "notes")["documents"]] == [
+        "b.md"
+    ]
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["file", "folder"])
+def test_a_document_of_a_project_is_deleted_as_its_own(program: Program, folder: Path, whole: bool) -> None:
+    """Another tenant of the workspace has it: the job is that tenant's, and the document goes."""
+
+    async def fill(store: Store) -> None:
+        order = Order(tenant=TenantId("project"), collection="notes", priority=5)
+        await Admission(store).files(order, [str(folder / "a.md"), str(folder / "b.md")])
+
+    program.in_store(fill)
+    named = folder if whole else folder / "a.md"
+    done = program.json("ingest", "delete", "--rag", "notes", "--path", named)
+
+    left = [each["name"] for each in program.json("ingest", "list", "--rag", "notes")["documents"]]
+    assert left == ([] if whole else ["b.md"])
+    assert len(done["documents"]) == 2 - len(left)
+    deletes = {tenant for op, tenant in program.rows("op, tenant_id") if op == "delete"}
+    assert deletes == {"project"}
+
+
+@pytest.mark.parametrize("name", ["cats.md", "cats (2).md"], ids=["its name", "the next free one"])
+def test_a_dropped_file_is_named_by_where_it_lies(program: Program, folder: Path, name: str) -> None:
+    """What search shows of a file that was moved can be given to search and delete again."""
+    own = program.data / "sources" / "notes"
+    for part in ("incoming", "processed"):
+        (own / part).mkdir(parents=True)
+    for each in ("cats.md", "dogs.md"):
+        (own / "incoming" / each).write_text(f"{each} sleep all day", encoding="utf-8")
+
+    async def fill(store: Store) -> None:
+        for each in ("cats.md", "dogs.md"):
+            await ingested(store, program.data, own / "incoming" / each, [f"{each} sleep all day"])
+
+    program.in_store(fill)
+    if name != "cats.md":
+        (own / "processed" / "cats.md").write_text("another one", encoding="utf-8")
+    (own / "incoming" / "cats.md").rename(own / "processed" / name)
+    (own / "incoming" / "dogs.md").rename(own / "processed" / "dogs.md")
+    found = program.json("search", "sleep all day", "--path", own / "processed" / name)
+    done = program.json("ingest", "delete", "--rag", "notes", "--path", own / "processed" / name)
+
+    assert [hit["identity"] for hit in found["hits"]] == [str(own / "processed" / name)]
+    assert [each["name"] for each in done["documents"]] == [str(own / "incoming" / "cats.md")]
+    assert [each["name"] for each in program.json("ingest", "list", "--rag", "notes")["documents"]] == [
+        "dogs.md"
+    ]
+
+
+def test_a_link_to_a_folder_means_the_folder(program: Program, folder: Path) -> None:
+    """As one to a file means the file: a dry run and a submit say the same, and the job can read it."""
+    link = program.folder / "link"
+    link.symlink_to(folder)
+
+    told = program.json(*SUBMIT, "--path", link, "--dry-run")
+    program.json(*SUBMIT, "--path", link)
+
+    assert told["dry_run"] is True
+    (payload,) = [json.loads(str(row[0])) for row in program.rows("payload_json")]
+    assert payload["folder_path"] == str(folder)
+
+
 def test_reindexing_follows_its_policy(program: Program, folder: Path) -> None:
     """`skip` leaves what is there, `append` needs sources, `recreate` opens the index beside."""
 
@@ -295,6 +372,13 @@ def test_reindexing_follows_its_policy(program: Program, folder: Path) -> None:
     begun = program.json(*reindex)
 
     assert deviations(begun, Reindexed) == []
+    file.write_text("collections: {notes: {recreation_policy: skip}}", encoding="utf-8")
+    configured = program.json(*reindex, "--config", file)
+    file.write_text("collections: {notes: {recreation_policy: clear}}", encoding="utf-8")
+    wrong = program(*reindex, "--config", file)
+    assert (configured["policy"], configured["action"]) == ("skip", "nothing")
+    assert wrong.code == 3
+    assert "collections.notes.recreation_policy" in wrong.err
     assert (skipped["action"], refused.error["code"]) == ("nothing", "ERR_CONFIGURATION")
     assert (appended["action"], len(appended["jobs"])) == ("submit", 1)
     assert (begun["action"], begun["documents"]) == ("rebuild", 1)

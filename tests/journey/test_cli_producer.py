@@ -4,14 +4,49 @@ import json
 import os
 import signal
 import time
+from datetime import datetime
 from pathlib import Path
 
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.ports.desk import Wanted
+from penstock.settings import RedisServer
 from penstock.wiring.store import Store
 from tests.support.command_line import Program
+from tests.support.redis_program import RAG, RedisProgram
+from tests.support.waiting import until
+from tests.unit.test_producer_rate import most_in_a_second
 
 PATIENCE = 60.0
+RATE, FILES = 60, 300
+
+
+def test_two_producers_of_one_folder_keep_the_rate_together(tmp_path: Path, redis: RedisServer) -> None:
+    """Real processes on the same files: neither takes places for what the other has enqueued."""
+    folder = tmp_path / "drop"
+    folder.mkdir()
+    for number in range(FILES):
+        (folder / f"{number}.txt").write_text(str(number), encoding="utf-8")
+        os.utime(folder / f"{number}.txt", (1_700_000_000, 1_700_000_000))
+    chosen = {"scan_dir": str(folder), "collection": RAG, "rate_limit_per_sec": RATE}
+    yard = RedisProgram(tmp_path, redis, producer=chosen)
+    yard.in_store(nothing)
+    producers = [yard.start("run", "--role=producer", "--config", yard.file) for _ in range(2)]
+    try:
+        until("every file is enqueued", lambda: len(yard.rows("queue_id")) == FILES)
+    finally:
+        for producer in producers:
+            producer.terminate()
+            producer.communicate(timeout=PATIENCE)
+        yard.bare.close()
+
+    times = sorted(datetime.fromisoformat(at).timestamp() for (at,) in yard.rows("created_at"))
+    assert most_in_a_second(times) <= RATE * 1.05
+    # A machine that is busy may hold a producer up for a moment: three seconds of its best are asked for.
+    assert max(sum(at <= each < at + 3 for each in times) for at in times) >= 3 * RATE * 0.95
+
+
+async def nothing(store: Store) -> None:
+    """Opened once, the collection is declared."""
 
 
 async def a_collection(store: Store) -> None:

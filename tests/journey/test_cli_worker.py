@@ -67,6 +67,31 @@ def test_handlers_of_ones_own_run_jobs(program: Program, started: list[subproces
     assert "told to refuse (ERR_REFUSED)" in program("queue", "explain", refused).out
 
 
+def test_a_worker_that_drains_is_not_said_to_take_a_job(
+    program: Program, started: list[subprocess.Popen[str]]
+) -> None:
+    """Told to stop it ends what it runs; `explain` and `status` say so as long as it does."""
+    gate = program.folder / "gate"
+    program.submit(a_note(script(f"until {gate}")))
+    env = {MARKS: str(program.folder / "marks"), "PYTHONPATH": str(TOP)}
+    process = program.start("worker", "--handlers", HANDLERS, env=env)
+    started.append(process)
+    wait_for(program, "in_progress", 1)
+
+    process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + PATIENCE
+    while not (seen := program.json("queue", "status")["workers"][0])["draining"]:
+        assert time.monotonic() < deadline, seen
+    (waiting,) = program.submit(a_note(script()))
+    told = program("queue", "explain", waiting).out
+    gate.touch()
+    process.communicate(timeout=PATIENCE)
+
+    assert told == "The only worker is draining and takes no more jobs; start one with: penstock worker.\n"
+    assert (seen["alive"], seen["draining"], seen["running"]) == (True, True, 1)
+    assert program("queue", "explain", waiting).out.startswith("No worker is alive")
+
+
 def test_handlers_that_cannot_be_loaded_end_with_3(program: Program) -> None:
     """A mistake in the name is told at once, not by every process."""
     ran = program("worker", "--handlers", "nowhere:handlers")

@@ -71,6 +71,7 @@ async def test_files_are_sent_and_followed_to_their_end(p: Penstock, tmp_path: P
     assert {each.id async for each in p.documents(collection="papers")} == set(ids)
     assert [each.id async for each in p.documents(status="error")] == [broken.id]
     assert (await p.collection("papers")).documents["ingested"] == 4
+    assert taken[0].job_id is not None
     assert (await p.job(taken[0].job_id)).status == "success"
 
 
@@ -179,6 +180,24 @@ async def test_a_subscription_survives_twenty_cuts(
     assert seen == committed
 
 
+async def test_a_subscription_cut_before_its_first_event_misses_none(
+    p: Penstock, served: Served, user: str
+) -> None:
+    """Where it began is known once it is ready, so what happens while the line is down is told after it."""
+    async with (
+        a_cutter(served.port) as cutter,
+        Penstock(cutter.address, token=a_token(user)) as shaky,
+        shaky.subscribe() as events,
+    ):
+        await events.ready()
+        cutter.cut()
+        taken = await p.submit_text("While nobody listened.", collection="papers", name="missed")
+        happened = await anext(events)
+
+    assert isinstance(happened, Event)
+    assert (happened.type, happened.payload["document"]["id"]) == ("document.created", taken.document_id)
+
+
 def log_of(program: Program, user: str) -> list[int]:
     with closing(sqlite3.connect(program.data / "penstock.db")) as db:
         rows = db.execute("SELECT seq FROM events WHERE user_id = ? ORDER BY seq", (user,)).fetchall()
@@ -190,13 +209,13 @@ async def test_a_subscription_from_the_future_is_told_to_read_again(p: Penstock)
     async with p.subscribe(since=1_000_000, passing=True) as events:
         told = await anext(events)
         assert isinstance(told, Resync)
-        assert (told.reason, told.seq, events.seq) == ("future", 0, 0)
+        assert (told.reason, told.seq, events.seq) == ("future", 1, 1)
         await p.submit_text("News.", collection="papers", name="news")
         happened = await anext(events)
         while isinstance(happened, Passing):
             happened = await anext(events)
         assert isinstance(happened, Event)
-        assert (happened.seq, happened.type) == (1, "document.created")
+        assert (happened.seq, happened.type) == (2, "document.created")
 
 
 async def test_a_token_that_is_over_is_renewed_or_told(served: Served, user: str) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from penstock.model.projects import tenant_of_project
 from tests.support.papers import Desk, Papers
 from tests.support.processes import Plant
 
@@ -165,6 +166,18 @@ def test_a_folder_is_kept_in_step(desk: Desk) -> None:
     assert desk.rows("SELECT updated_at FROM documents d WHERE name = 'same.md'") == same
 
 
+def test_a_folder_without_its_disk_deletes_nothing(desk: Desk) -> None:
+    """An empty place documents were taken from is told as such; they answer until somebody deletes them."""
+    path = desk.write("disk/cats.md", CATS)
+    desk.ingest(path.parent)
+    path.unlink()
+
+    job = desk.job("folder", "ingest", {"folder_path": str(path.parent)})
+
+    assert desk.ended(job) == ("failed", "ERR_FOLDER_EMPTY")
+    assert desk.states() == {"cats.md": "ingested"}
+
+
 def test_a_deleted_folder_deletes_its_documents_alone(desk: Desk) -> None:
     """A folder's delete reaches everything under it and nothing beside it."""
     desk.write("in/one.md", CATS + "One.\n")
@@ -196,6 +209,55 @@ def test_a_project_is_what_git_tracks(desk: Desk) -> None:
     assert desk.rows("SELECT branch FROM documents d") == [{"branch": "trunk"}]
 
 
+def test_a_project_on_another_branch_is_of_that_branch(desk: Desk) -> None:
+    """Edited or not, what is found after a checkout stands under its branch; nothing is built twice."""
+    root = desk.folder / "project"
+    git = ["git", "-C", str(root), "-c", "user.name=n", "-c", "user.email=n@example.org"]
+    desk.write("project/same.md", CATS + "Same.\n")
+    desk.write("project/edited.md", CATS + "Edited.\n")
+    subprocess.run(["git", "init", "-q", "-b", "trunk", str(root)], check=True)
+    desk.job("project", "ingest", {"project_root": str(root)})
+    desk.wait_until_idle()
+    (same,) = desk.rows("SELECT number FROM documents d WHERE name = 'same.md'")
+
+    subprocess.run([*git, "checkout", "-q", "-b", "feature"], check=True)
+    desk.write("project/edited.md", DOGS + "Edited.\n")
+    desk.job("project", "ingest", {"project_root": str(root)})
+    desk.wait_until_idle()
+
+    assert {row["name"]: row["branch"] for row in desk.rows("SELECT name, branch FROM documents d")} == {
+        "same.md": "feature",
+        "edited.md": "feature",
+    }
+    assert "Dogs" in desk.text("edited.md")
+    assert desk.versions()["same.md"] == 1
+    assert desk.rows("SELECT number FROM documents d WHERE name = 'same.md'") == [same]
+
+
+def test_a_project_is_a_tenant_of_its_own(desk: Desk) -> None:
+    """It is searched and listed with the workspace's other documents, and deleted without them."""
+    root = desk.folder / "project"
+    desk.write("project/README.md", "# Tool\n\nThe tool turns quartz into glass.\n")
+    desk.ingest(desk.write("beside.md", "# Beside\n\nQuartz is a mineral.\n"))
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    subprocess.run(
+        ["git", "-C", str(root), "remote", "add", "origin", "git@example.org:ann/tool.git"], check=True
+    )
+
+    desk.papers.run(
+        "ingest", "submit", "--rag", desk.collection, "--project", str(root), "--wait", "--timeout", "90s"
+    )
+
+    tenant = tenant_of_project(str(root), "https://example.org/ann/tool")
+    owners = {row["name"]: row["tenant_id"] for row in desk.rows("SELECT name, tenant_id FROM documents d")}
+    assert owners == {"README.md": tenant, "beside.md": "local"}
+    assert "turns quartz into glass" in desk.search("quartz")
+    assert "README.md" in desk.papers.run("ingest", "list", "--rag", desk.collection)
+
+    desk.job("delete_tenant", "delete", {"tenant_id_to_delete": tenant}, tenant=tenant)
+    assert desk.states() == {"beside.md": "ingested"}
+
+
 def test_a_text_is_a_document(desk: Desk) -> None:
     """A note is ingested, found, and deleted by its text."""
     note = {"content": "Remember that the axolotl regrows its limbs.", "main_tag": "animals"}
@@ -218,6 +280,30 @@ def test_a_library_from_a_folder(desk: Desk) -> None:
 
     (row,) = desk.rows("SELECT metadata_json FROM documents d")
     assert json.loads(row["metadata_json"]) == {"library": "frob", "library_version": "1.2"}
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["sourced", "named"])
+@pytest.mark.parametrize("whole", [True, False], ids=["folder", "file"])
+def test_a_library_is_deleted(desk: Desk, whole: bool, named: bool) -> None:
+    """By name and version, with its source or without, as a folder or as one file; another version stays."""
+    desk.write("lib/usage.md", "# Usage\n\nCall frobnicate() twice.\n")
+    desk.write("next/usage.md", "# Usage\n\nCall frobnicate() three times.\n")
+    source, other = desk.folder / "lib", desk.folder / "next"
+    if not whole:
+        source, other = source / "usage.md", other / "usage.md"
+    frob = {"library_name": "frob", "library_version": "1.2"}
+    desk.job("library", "ingest", {**frob, "source_path": str(source)})
+    desk.job("library", "ingest", {**frob, "library_version": "1.3", "source_path": str(other)})
+    desk.wait_until_idle()
+    assert len(desk.rows("SELECT 1 FROM documents d")) == 2
+
+    gone = desk.job("library", "delete", {**frob, **({"source_path": str(source)} if named else {})})
+    desk.wait_until_idle()
+
+    assert desk.ended(gone) == ("done", None)
+    assert "twice" not in desk.search("call frobnicate")
+    assert "three times" in desk.search("call frobnicate")
+    assert len(desk.rows("SELECT 1 FROM documents d")) == 1
 
 
 def test_a_private_address_is_never_fetched(desk: Desk) -> None:

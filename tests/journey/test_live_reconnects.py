@@ -1,6 +1,6 @@
 """Clients that lose their connection at any moment, two serving processes, others that commit.
 
-What each client saw is compared with the committed log, read by plain SQL at the end.
+What each client saw is compared with the committed log, read by plain SQL at the end: every event, whole.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from penstock.engines.sqlite import open_sqlite
 from penstock.engines.system.clock import SystemClock
 from penstock.model.rules import Rules
 from penstock.ports.database import Transaction
-from tests.support.live import PATIENCE, LiveServer, a_token, a_user, committer, live_server
+from tests.support.live import PATIENCE, LiveServer, Message, a_token, a_user, committer, live_server
 
 pytestmark = pytest.mark.xdist_group("live")
 
@@ -33,7 +33,7 @@ class Client:
     workspace: str
     chance: random.Random
     at: int = 0
-    seen: list[int] = field(default_factory=list)
+    seen: list[Message] = field(default_factory=list)
     times: int = 0
 
     async def live(self, choose: Callable[[], LiveServer], gone: asyncio.Event) -> None:
@@ -64,7 +64,7 @@ class Client:
         if "seq" in message:
             assert message["payload"]["workspace_id"] == self.workspace, "another user's event"
             self.at = message["seq"]
-            self.seen.append(self.at)
+            self.seen.append(message)
         else:
             assert message["type"] == "ready", message
 
@@ -129,16 +129,23 @@ async def campaign(folder: Path, reconnects: int, *, kills: int) -> None:
 
 async def check(folder: Path, clients: list[Client], server: LiveServer) -> None:
     with closing(sqlite3.connect(folder / "penstock.db")) as db:
-        logs = {
-            user: [
-                row[0] for row in db.execute("SELECT seq FROM events WHERE user_id = ? ORDER BY seq", (user,))
-            ]
-            for user in {client.user for client in clients}
-        }
+        logs = {user: committed(db, user) for user in {client.user for client in clients}}
     for client in clients:
-        await client.finish(server, logs[client.user][-1])
+        await client.finish(server, logs[client.user][-1]["seq"])
         assert client.seen == logs[client.user]
     assert sum(map(len, logs.values())) > 100
+
+
+def committed(db: sqlite3.Connection, user: str) -> list[Message]:
+    """A user's log as it should be told, to the letter; no two of its payloads are alike."""
+    rows = db.execute(
+        "SELECT type, payload_json, seq, ts FROM events WHERE user_id = ? ORDER BY seq", (user,)
+    ).fetchall()
+    assert len({payload for _, payload, _, _ in rows}) == len(rows)
+    return [
+        {"type": kind, "payload": json.loads(payload), "seq": seq, "ts": ts}
+        for kind, payload, seq, ts in rows
+    ]
 
 
 async def test_two_hundred_reconnects_lose_and_double_nothing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from socket import create_connection
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from penstock.doors.live.strangers import STRANGERS_MAX
 from penstock.engines.sqlite import SqliteStore, open_sqlite
 from penstock.engines.system.clock import SystemClock
 from penstock.model.conversations import MessageDelta, MessageId
@@ -18,9 +19,13 @@ from penstock.model.events import DocumentStatusUpdated
 from penstock.model.principals import Principal
 from penstock.model.rules import Rules
 from penstock.ports.database import Transaction
-from tests.support.live import LiveServer, a_token, a_user, closed, heard, live_server
+from tests.support.live import PATIENCE, LiveServer, a_token, a_user, closed, heard, live_server
 
 pytestmark = pytest.mark.xdist_group("live")
+HANDSHAKE = (
+    b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +69,30 @@ async def test_each_way_to_sign_in_is_let_in(server: LiveServer, store: SqliteSt
     assert ticket not in server.log.read_text()
 
 
+async def test_who_came_by_ticket_goes_on_with_another_and_since(
+    server: LiveServer, store: SqliteStore
+) -> None:
+    """The line breaks without a word: the used ticket opens nothing, a new one tells what was missed."""
+    user = a_user()
+    used = await store.tickets.issue(Principal(user=user))
+    async with server.connect(ticket=used) as socket:
+        where = (await heard(socket))["payload"]
+        socket.transport.abort()
+    await store.write(moved(user, 2))
+
+    async with server.connect(ticket=used, since=where["seq"]) as socket:
+        assert await closed(socket) == (4401, "ERR_TICKET_INVALID")
+    again = await store.tickets.issue(Principal(user=user))
+    async with server.connect(ticket=again, since=where["seq"]) as socket:
+        told = [await heard(socket) for _ in range(3)]
+
+    assert [(each["type"], each.get("seq")) for each in told] == [
+        ("document.status_updated", 1),
+        ("document.status_updated", 2),
+        ("ready", None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "ending"),
     [
@@ -88,6 +117,22 @@ async def test_who_says_nothing_is_closed_in_time(server: LiveServer) -> None:
     async with server.connect() as socket:
         assert await closed(socket) == (4401, "ERR_TOKEN_MISSING")
     assert 4.0 < time.monotonic() - begun < 20.0
+
+
+async def test_connections_that_say_nothing_keep_nobody_out(server: LiveServer) -> None:
+    """However many there are: who brings a token is let in, and who says at once who he is."""
+    token = a_token(a_user())
+    with contextlib.ExitStack() as stack:
+        for _ in range(STRANGERS_MAX + 10):
+            raw = stack.enter_context(create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
+            raw.sendall(HANDSHAKE)
+            assert raw.recv(12) == b"HTTP/1.1 101"
+
+        async with server.connect(headers={"Authorization": f"Bearer {token}"}) as socket:
+            assert (await heard(socket))["type"] == "ready"
+        async with server.connect() as socket:
+            await socket.send(json.dumps({"type": "auth", "token": token}))
+            assert (await heard(socket))["type"] == "ready"
 
 
 async def test_a_foreign_page_gets_no_upgrade(server: LiveServer) -> None:

@@ -22,7 +22,7 @@ PATIENCE = 90.0
 """Seconds for what takes two or three on a machine that has time."""
 NAMES = (
     "created", "edited", "atomic", "vim", "office", "backup", "growing", "moved", "moved_and_edited",
-    "moved_folder", "deleted", "vanishing", "only_read", "chosen", "asleep",
+    "moved_folder", "backlog", "mistyped", "deleted", "vanishing", "only_read", "chosen", "asleep",
 )  # fmt: skip
 CATS = "# Cats\n\nCats sleep for sixteen hours a day.\n"
 DOGS = "# Dogs\n\nDogs sleep for twelve hours a day.\n"
@@ -64,7 +64,8 @@ class Watched(Desk):
         query = (
             "SELECT json_extract(payload_json, '$.file_path') AS path FROM unified_queue WHERE collection = ?"
         )
-        return {Path(row["path"]).name for row in self.papers.plant.rows(query, self.collection)}
+        rows = self.papers.plant.rows(query, self.collection)
+        return {Path(row["path"]).name for row in rows if row["path"] is not None}
 
 
 class Running:
@@ -270,6 +271,40 @@ def test_a_folder_moved_within_the_folder_keeps_its_documents(watched: Watched) 
     )
 
     assert watched.identities() == {name.replace("old", "new"): both for name, both in before.items()}
+
+
+@of("backlog")
+def test_a_file_moved_before_its_turn_came_is_found_where_it_is(watched: Watched) -> None:
+    """Move: what waits behind a backlog may be renamed, alone or with its folder, and is not lost."""
+    plant, pause = watched.papers.plant, ("--collection", watched.collection)
+    watched.papers.run("queue", "pause", *pause)
+    path = watched.write("cats.md", CATS + "Backlog.\n")
+    watched.write("old/dogs.md", DOGS + "Backlog.\n")
+    plant.wait_until(lambda: watched.ever() == {"cats.md", "dogs.md"}, "both wait", seconds=PATIENCE)
+
+    path.rename(watched.folder / "tigers.md")
+    (watched.folder / "old").rename(watched.folder / "new")
+    renames = "SELECT 1 FROM unified_queue WHERE item_type = 'rename' AND collection = ?"
+    plant.wait_until(
+        lambda: len(plant.rows(renames, watched.collection)) == 2, "both moves are noticed", seconds=PATIENCE
+    )
+    watched.papers.run("queue", "resume", *pause)
+
+    watched.wait_for({"tigers.md": "sixteen", "dogs.md": "twelve"})
+    assert set(watched.identities()) == {"tigers.md", "new/dogs.md"}
+
+
+@of("mistyped")
+def test_a_file_given_its_right_ending_is_ingested(watched: Watched) -> None:
+    """What a document in error is advised to do is enough."""
+    path = watched.write("cats.pdf", CATS + "No PDF at all.\n")
+    watched.papers.plant.wait_until(
+        lambda: watched.states() == {"cats.pdf": "error"}, "it cannot be read", seconds=PATIENCE
+    )
+
+    path.rename(watched.folder / "cats.md")
+
+    watched.wait_for({"cats.md": "No PDF at all"})
 
 
 @of("deleted")

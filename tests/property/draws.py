@@ -75,7 +75,7 @@ class Intent:
             case "delete":
                 return a_delete(path, **chosen)
             case "rename":
-                return a_rename(path, "/q", **chosen)
+                return a_rename(path, f"/q/{self.path}", **chosen)
             case "delete by path":
                 return a_document_delete(path, **chosen)
             case "note":

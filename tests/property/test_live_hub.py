@@ -1,7 +1,8 @@
 """Whoever joins, reads slowly, leaves and comes again sees what was committed: in order, once, and no more.
 
-Two stores on one folder commit, as two processes would; the hub listens on one of them. Bounds are small, so
-that listeners fall behind, go back to the log and are told to read anew as often as they go on living.
+Two stores on one folder commit, as two processes would, one of them by a clock that is wrong now and then;
+the hub listens on the other. Bounds are small, so that listeners fall behind, go back to the log and are told
+to read anew as often as they go on living.
 """
 
 import asyncio
@@ -18,9 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.doors.live import hub as hub_module
-from penstock.doors.live import listener as listener_module
 from penstock.doors.live.hub import Hub, Limits, open_hub
-from penstock.doors.live.listener import Bookmark
+from penstock.doors.live.listener import Bookmark, Listener, Room
 from penstock.engines.sqlite import SqliteStore, open_sqlite
 from penstock.engines.system.clock import SystemClock
 from penstock.model.events import DocumentStatusUpdated
@@ -30,6 +30,16 @@ from penstock.ports.database import Transaction
 USERS = ("ann", "bo")
 EXAMPLES = 300 if os.environ.get("PENSTOCK_SWEEP") == "1" else 12
 PATIENCE = 20.0
+ROOM = Room(frames=4)
+
+
+class ShakyClock(SystemClock):
+    """Wrong by what it is told to be."""
+
+    ahead = 0.0
+
+    def now(self) -> float:
+        return super().now() + self.ahead
 
 
 class Reader:
@@ -81,15 +91,15 @@ class Reader:
 @pytest.fixture(autouse=True)
 def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub_module, "PAGE_EVENTS", 3)
-    monkeypatch.setattr(listener_module, "FRAMES_MAX", 4)
+    monkeypatch.setattr(hub_module, "LOOK_EVENTS", 6)
 
 
 @asynccontextmanager
-async def two_stores() -> AsyncIterator[tuple[SqliteStore, SqliteStore]]:
+async def two_stores(shaky: ShakyClock) -> AsyncIterator[tuple[SqliteStore, SqliteStore]]:
     with tempfile.TemporaryDirectory() as folder:
         stores = [
-            await open_sqlite(Path(folder), rules=Rules(), clock=SystemClock(), synchronous="normal")
-            for _ in range(2)
+            await open_sqlite(Path(folder), rules=Rules(), clock=clock, synchronous="normal")
+            for clock in (SystemClock(), shaky)
         ]
         try:
             yield stores[0], stores[1]
@@ -121,15 +131,16 @@ class Committer:
 
 
 async def scenario(seed: int) -> None:
-    chance = random.Random(seed)
+    chance, shaky = random.Random(seed), ShakyClock()
     async with (
-        two_stores() as stores,
-        open_hub(stores[0].feed, SystemClock(), Limits(replay=chance.choice((20, 10_000)))) as hub,
+        two_stores(shaky) as stores,
+        open_hub(stores[0].feed, SystemClock(), Limits(replay=chance.choice((20, 10_000)), room=ROOM)) as hub,
     ):
         readers = [Reader(hub, user, chance) for user in USERS for _ in range(3)]
         living = [asyncio.create_task(reader.live()) for reader in readers]
         committer = Committer()
         for which, user, times in commits(chance):
+            shaky.ahead = chance.choice((0.0, 0.0, 0.0, -1.0, 1.0))
             await committer.append(stores[which], user, times)
             if chance.random() < 0.1:
                 await stores[1].forget_events(SystemClock().now() - 0.05)
@@ -151,3 +162,20 @@ async def scenario(seed: int) -> None:
 def test_what_a_client_saw_is_what_was_committed(seed: int) -> None:
     """I6: over joins at any moment, from any number, with two processes committing."""
     asyncio.run(scenario(seed))
+
+
+def test_bounds_are_small_enough_to_be_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the above would hold whatever happened at them."""
+    fallen = 0
+    fall_behind = Listener.fall_behind
+
+    def counted(listener: Listener) -> None:
+        nonlocal fallen
+        fallen += 1
+        fall_behind(listener)
+
+    monkeypatch.setattr(Listener, "fall_behind", counted)
+
+    asyncio.run(scenario(0))
+
+    assert fallen > 0

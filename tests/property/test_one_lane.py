@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from penstock.engines.sqlite import claiming, settling, submitting
 from penstock.engines.sqlite.connection import connect, prepare
+from penstock.engines.sqlite.rolls import Rolls
 from penstock.model.rules import Rules
 from tests.support.jobs import a_job
 
 WORKER = "worker"
+NO_ROLLS = Rolls(Path("/nowhere"))
 
 
 @dataclass(frozen=True)
@@ -80,4 +82,4 @@ def test_the_short_way_is_the_long_way(steps: list[Submit | Turn], every: int) -
             assert remembered(short) == remembered(long)
             if step.fate != "stays":
                 for db in (short, long):
-                    settling.leave(db, WORKER, now, rules, died=step.fate == "died")
+                    settling.leave(db, WORKER, now, rules, NO_ROLLS, died=step.fate == "died")

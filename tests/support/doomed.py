@@ -137,14 +137,14 @@ def doom_writers(doom: Doom, act: Callable[[], None] = _die) -> None:
         return cast(sqlite3.Connection, DoomedConnection(db, doom, act))
 
     class DoomedWriter(Writer):
-        def __init__(self, db: sqlite3.Connection, *others: Any) -> None:
-            super().__init__(doomed(db), *others)
+        def __init__(self, db: sqlite3.Connection, *others: Any, **named: Any) -> None:
+            super().__init__(doomed(db), *others, **named)
 
     class DoomedShortcut(Shortcut):
         def __init__(self, db: sqlite3.Connection, turnstile: Turnstile) -> None:
             super().__init__(doomed(db), turnstile)
 
-    store.Writer = DoomedWriter  # type: ignore[attr-defined,assignment]  # the classes are the seams
+    store.Writer = DoomedWriter  # type: ignore[attr-defined]  # the classes are the seams
     store.Shortcut = DoomedShortcut  # type: ignore[attr-defined]
 
 

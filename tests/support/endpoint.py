@@ -90,8 +90,13 @@ class _Handler(BaseHTTPRequestHandler):
     fake: FakeEndpoint
     protocol_version = "HTTP/1.1"
 
+    def do_GET(self) -> None:
+        self._answer(b"{}")
+
     def do_POST(self) -> None:
-        content = self.rfile.read(int(self.headers["content-length"]))
+        self._answer(self.rfile.read(int(self.headers["content-length"])))
+
+    def _answer(self, content: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = self.fake.reply_to(Request(path=self.path, headers=headers, body=json.loads(content)))
         body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()

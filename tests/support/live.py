@@ -26,7 +26,7 @@ TOP = Path(__file__).resolve().parents[2]
 Message = dict[str, Any]
 
 COMMITTER = """
-import random, sqlite3, sys, time
+import random, sqlite3, sys, time, uuid
 path, seconds, pause = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
 db = sqlite3.connect(path, timeout=30, isolation_level=None)
 end = time.monotonic() + seconds
@@ -35,7 +35,7 @@ while time.monotonic() < end:
     db.execute("BEGIN IMMEDIATE")
     for _ in range(random.choice((1, 1, 2, 8))):
         db.execute("INSERT INTO event_feed SELECT ?1, '', 'document.status_updated',"
-                   " json_object('workspace_id', ?1)", (workspace,))
+                   " json_object('workspace_id', ?1, 'document_id', ?2)", (workspace, uuid.uuid4().hex))
     db.execute("ROLLBACK" if random.random() < 0.1 else "COMMIT")
     time.sleep(pause * random.random())
 """

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 Reference = dict[str, Any]
-METHODS = ("get", "post", "put", "patch", "delete")
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options", "trace")
 JSON, FORM = "application/json", "multipart/form-data"
 
 

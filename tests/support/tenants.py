@@ -51,6 +51,8 @@ class Tenant:
             self.ids.setdefault("document", taken["items"][0]["document_id"])
             self.ids.setdefault("job", taken["items"][0]["job_id"])
             self.ended(f"{at}/documents/{taken['items'][0]['document_id']}")
+        (parse, *_) = self._said(self.client.get(f"{at}/documents/{self.ids['document']}"), 200)["stages"]
+        self.ids["stage"] = parse["job_id"]
         talk = self._said(
             self.client.post(
                 "/conversations", json={"workspace_id": made["id"], "title": self.word, "collections": [name]}

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.engines.sqlite import SqliteStore, open_sqlite, writer
 from penstock.model.rules import Rules
 from tests.support.clock import FakeClock
+from tests.support.disks import Disk
 from tests.support.endpoint import FakeEndpoint, fake_endpoint
 
 
@@ -22,6 +23,14 @@ async def store(tmp_path: Path, clock: FakeClock) -> AsyncIterator[SqliteStore]:
     made = await open_sqlite(tmp_path, rules=Rules(), clock=clock, synchronous="normal")
     yield made
     await made.close()
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    """What a store opened from now on syncs by."""
+    disk = Disk()
+    monkeypatch.setattr(writer, "sync_log", disk.sync)
+    return disk
 
 
 @pytest.fixture

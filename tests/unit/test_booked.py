@@ -6,9 +6,9 @@ Both sides are real stores here; the engine is a second database, because the bo
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ from penstock.model.states import State
 from penstock.work.booked import BookedQueue
 from penstock.work.relay import Comparer
 from tests.support.clock import FakeClock
-from tests.support.jobs import a_delete, a_job, an_error
+from tests.support.jobs import a_delete, a_document_delete, a_job, a_note, a_rename, an_error
 
 W1, W2 = WorkerId("w1"), WorkerId("w2")
 FAILED, AGAIN = Failed(an_error()), Retry(an_error())
@@ -61,7 +61,7 @@ class Pair:
 
     @property
     def queue(self) -> BookedQueue:
-        async def nobody(jobs: Sequence[JobId]) -> None:
+        async def nobody(jobs: Mapping[JobId, JobId]) -> None:
             """Wants to know what was done."""
 
         return BookedQueue(self.book.ledger, self.line, self.engine.desk, nobody)  # type: ignore[arg-type]
@@ -286,6 +286,21 @@ async def test_the_book_follows_a_death_the_engine_saw(pair: Pair) -> None:
     assert found.error.code == "ERR_POISON"
 
 
+async def test_the_book_knows_what_no_handler_had_begun(pair: Pair) -> None:
+    """What the engine asks when a worker died: attempts that are open, and on the roll if there is one."""
+    queue, jobs = pair.queue, [a_job(), a_job()]
+    ids = [job.id for job in jobs]
+    await queue.submit(jobs)
+    roll = queue.roll(W1)
+    leases = await queue.claim(W1, 2)
+    roll.begins(leases[0])
+
+    assert await pair.book.ledger.begun(ids) == {ids[0]}
+    await queue.leave(W1)
+    await queue.claim(W2, 2)
+    assert await pair.book.ledger.begun(ids) == set(ids), "this one keeps no roll"
+
+
 async def test_a_death_that_was_not_followed_is_found_by_comparing(pair: Pair) -> None:
     """The rescuer died between the engine and the book."""
     queue, job = pair.queue, a_job(max_retries=0)
@@ -420,6 +435,105 @@ async def test_progress_is_kept_while_the_engine_is_away(pair: Pair) -> None:
     found = await pair.book.desk.find(job.id)
     assert found is not None
     assert found.progress == Progress(done=1, total=2)
+
+
+async def drained(pair: Pair, rounds: int = 6) -> list[JobId]:
+    """Everything in the order in which it runs, with time passing and a comparison now and then."""
+    queue, order = pair.queue, []
+    for _ in range(rounds):
+        await queue.promote()
+        while leases := await queue.claim(W2, 10):
+            await queue.settle([(lease, DONE) for lease in leases])
+            order += [lease.job_id for lease in leases]
+        await pair.compare()
+        pair.clock.advance(2)
+    return order
+
+
+async def test_an_engine_that_forgot_everything_gets_the_lines_of_the_book(pair: Pair) -> None:
+    """Two jobs on one path run in the order of their submits, whatever their ids."""
+    first, second = a_job("/x", id=JobId("z")), a_rename("/x", "/y", id=JobId("a"))
+    await pair.queue.submit([first])
+    await pair.queue.submit([second])
+
+    await pair.lose_the_engine()
+    assert await pair.compare() == 2
+
+    assert await drained(pair) == [first.id, second.id]
+
+
+async def test_a_running_ingest_and_its_delete_come_back_in_order(pair: Pair) -> None:
+    """The engine, told of both, ends the ingest for the delete; so does the book, and the delete runs."""
+    ingest, delete = a_job("/x", id=JobId("z")), a_document_delete("/x", id=JobId("a"))
+    queue = pair.queue
+    await queue.submit([ingest])
+    await claim_one(queue)
+    await queue.submit([delete])
+
+    await pair.lose_the_engine()
+    await pair.compare()
+
+    assert await drained(pair) == [delete.id]
+    assert [await pair.state(each.id) for each in (ingest, delete)] == [State.FAILED, State.DONE]
+
+
+async def test_a_later_job_told_first_does_not_lock_an_earlier_one(pair: Pair) -> None:
+    """After the loss a new submit reaches the engine before the old one is told again."""
+    first, second = a_job("/x"), a_rename("/x", "/y")
+    await pair.queue.submit([first])
+    await pair.lose_the_engine()
+    await pair.queue.submit([second])
+    await pair.compare()
+
+    assert await drained(pair) == [first.id, second.id]
+    assert await pair.compare() == 0
+
+
+async def test_a_delete_told_late_does_not_end_a_later_ingest(pair: Pair) -> None:
+    """The engine ends it for the delete; the book has it wait, and it is told again."""
+    delete, ingest = a_document_delete("/x"), a_job("/x")
+    await pair.queue.submit([delete])
+    await pair.lose_the_engine()
+    await pair.queue.submit([ingest])
+    await pair.compare()
+
+    assert await drained(pair) == [delete.id, ingest.id]
+    assert await pair.compare() == 0
+
+
+async def test_a_job_the_engine_refuses_holds_nobody_up(pair: Pair) -> None:
+    """A payload written by hand is larger than it takes: it ends with the code, the others are told."""
+    large, good = a_note("x"), a_job()
+    await pair.book.ledger.submit([large, good])
+    await pair.book.ledger.sent(await pair.book.ledger.messages())
+    with closing(sqlite3.connect(pair.book.path, isolation_level=None)) as db:
+        payload = '{"content": "' + "x" * (2 << 20) + '", "source_type": "cli"}'
+        db.execute("UPDATE unified_queue SET payload_json = ? WHERE queue_id = ?", (payload, large.id))
+
+    assert await pair.compare() == 1
+
+    await refused_with(pair, large.id, "ERR_PAYLOAD_TOO_LARGE")
+    assert (await claim_one(pair.queue)).job_id == good.id
+
+
+async def test_a_message_the_engine_refuses_holds_nobody_up(pair: Pair) -> None:
+    """Its id is another job's there: it ends with the code, and those sent with it arrive."""
+    taken, good = a_job(), a_job()
+    await pair.engine.queue.submit([replace(a_job(), id=taken.id)])
+
+    await pair.queue.submit([taken, good])
+
+    await refused_with(pair, taken.id, "ERR_JOB_ID_TAKEN")
+    assert await pair.book.ledger.messages() == []
+    found = await pair.engine.desk.find(good.id)
+    assert found is not None
+
+
+async def refused_with(pair: Pair, job: JobId, code: str) -> None:
+    found = await pair.book.desk.find(job)
+    assert found is not None
+    assert found.error is not None
+    assert (found.state, found.error.code) == (State.FAILED, code)
 
 
 async def test_what_ended_while_it_was_compared_is_not_told_again(pair: Pair) -> None:

@@ -1,8 +1,8 @@
 """A document while it is being built: its collection is swapped, and its progress is told."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from penstock.wiring.pipeline import fetcher_of
 from penstock.wiring.store import Store, open_store
 from penstock.work.breaker import BreakerRules, Breakers
 from penstock.work.handlers import Run
+from tests.support.ingested import by_hand
 
 
 class Meddling:
@@ -36,12 +37,31 @@ class Meddling:
         self._parser = parser
         self._happens: Callable[[], Awaitable[None]] | None = happens
 
-    async def parse(self, source: Path, name: str, *, lenient: bool = False) -> Parsed:
-        parsed = await self._parser.parse(source, name, lenient=lenient)
+    async def parse(self, source: Path, name: str, *, lenient: bool = False, owner: str = "") -> Parsed:
+        parsed = await self._parser.parse(source, name, lenient=lenient, owner=owner)
         happens, self._happens = self._happens, None
         if happens is not None:
             await happens()
         return parsed
+
+
+class Purged:
+    """A catalogue of which a purge takes vectors right after they were found to be there, the first times."""
+
+    def __init__(self, store: Store, data: Path, *, times: int) -> None:
+        self._store = store
+        self._data = data
+        self._times = times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store.catalogue, name)
+
+    async def known_vectors(self, model: str, keys: Sequence[bytes]) -> set[bytes]:
+        known = await self._store.catalogue.known_vectors(model, keys)
+        if known and self._times:
+            self._times -= 1
+            by_hand(self._data, "DELETE FROM embeddings WHERE embedding_id % 2")
+        return known
 
 
 async def swapped(store: Store, settings: Settings, payments: Payments) -> None:
@@ -128,6 +148,21 @@ async def test_a_document_outlives_the_swap_of_its_collection(tmp_path: Path) ->
     assert after.generation != before.generation
     assert after.building is None
     assert (document.state, document.chunks) == ("ingested", 1)
+
+
+async def test_vectors_purged_meanwhile_are_embedded_again(tmp_path: Path) -> None:
+    """Equal bytes handed in while the purge of a deleted document takes their vectors cost no attempt."""
+    text = "\n\n".join(f"Paragraph {number} tells of a key. {'It hangs. ' * 60}" for number in range(6))
+    async with a_site(tmp_path, text) as site:
+        first, _ = await site.build(site.shop(site.parser))
+        await site.store.write(lambda tx: tx.documents.hide(first.id))
+        site.paper = site.paper.rename(tmp_path / "again.txt")
+        shop = replace(site.shop(site.parser), catalogue=Purged(site.store, site.settings.data, times=1))
+
+        again, _ = await site.build(shop)
+
+    assert first.chunks > 1
+    assert (again.state, again.chunks) == ("ingested", first.chunks)
 
 
 async def test_progress_is_told_while_chunks_are_embedded(tmp_path: Path) -> None:

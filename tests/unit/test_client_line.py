@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import pytest
 
 from penstock.client import Penstock, PenstockError
 from penstock.client.line import REPEATS, server_url
+from penstock.client.questions import Asking
 from tests.support.web_server import WebServer, reply, web_server
 
 PROBLEM = json.dumps({"detail": "busy", "code": "ERR_RATE_LIMITED", "suggestions": ["Wait."]}).encode()
@@ -115,6 +117,29 @@ async def test_a_time_that_was_given_is_not_spent_twice(web: WebServer, p: Penst
     with pytest.raises(PenstockError, match=r"no answer in 0\.2 s"):
         await p.workspace("w").ask("when?", timeout=0.2)
     assert len(web.asked) == 1
+
+
+async def test_a_question_is_asked_in_the_same_words_whole_or_as_it_is_written(
+    web: WebServer, p: Penstock
+) -> None:
+    """What it is narrowed by goes with both; a word nobody knows is refused before anything is sent."""
+    here, wish = p.workspace("w"), Asking(collections=["notes"], path="/a", top_k=3, quote=True)
+    for misspelt in ({"top_n": 3}, {"collection": "notes"}):
+        with pytest.raises(TypeError, match=next(iter(misspelt))):
+            await here.ask("When?", **cast(Any, misspelt))
+        with pytest.raises(TypeError, match=next(iter(misspelt))):
+            await anext(here.telling("When?", **cast(Any, misspelt)))
+    assert web.asked == []
+
+    for wanted in (Asking(), wish):
+        with pytest.raises(PenstockError):
+            await here.ask("When?", **wanted)
+        with pytest.raises(PenstockError):
+            await anext(here.telling("When?", **wanted))
+
+    lengths = [line for head in web.asked for line in head.lower().splitlines() if "content-length" in line]
+    assert (lengths[0], lengths[2]) == (lengths[1], lengths[3])
+    assert lengths[0] != lengths[2]
 
 
 async def test_what_is_no_penstock_is_said(web: WebServer, p: Penstock) -> None:

@@ -9,6 +9,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from penstock.client import Event, Passing, Penstock, PenstockError, Resync
+from penstock.client.events import read_frame
 
 Talk = Callable[[ServerConnection, int], Awaitable[None]]
 
@@ -56,6 +57,26 @@ async def test_each_event_once_whatever_is_told_twice() -> None:
         assert events.bookmark == "3@t"
     async with told_by(talk) as p, p.subscribe(since=0, passing=True) as events:
         assert [type(await anext(events)) for _ in range(3)] == [Event, Event, Passing]
+
+
+async def test_a_bookmark_names_no_event_that_was_not_given() -> None:
+    """One heard while it was waited for the beginning: who goes on from there is given it."""
+    asked: list[str] = []
+
+    async def talk(socket: ServerConnection, _: int) -> None:
+        assert socket.request is not None
+        asked.append(socket.request.path)
+        for frame in (event(7), ready(7), event(8)):
+            await socket.send(frame)
+        await socket.wait_closed()
+
+    async with told_by(talk) as p, p.subscribe() as events:
+        await events.ready()
+        assert (events.seq, events.bookmark) == (6, "6")
+        async with p.subscribe(since=events.bookmark) as others:
+            assert (await anext(others), others.bookmark) == (await anext(events), "7@t")
+        assert (asked, events.bookmark) == (["/ws", "/ws?since=6"], "7@t")
+        assert (await anext(events), events.bookmark) == (read_frame(event(8)), "8@t")
 
 
 async def test_a_resync_says_where_to_go_on() -> None:

@@ -195,6 +195,23 @@ async def test_a_record_is_written_beside(target: Path) -> None:
     assert long.name.endswith(".pdf.error.json")
 
 
+async def test_a_record_written_meanwhile_stays(target: Path) -> None:
+    """M2: who moved a file first and writes its record last leaves that of a job that ended since it came."""
+    beside, came = target / "a.pdf", "2025-01-10T20:15:30.000Z"
+    told = {"job_id": "message", "completed_at": "2025-01-10T20:15:31.000Z"}
+    await mover.write_beside(beside, ".meta.json", told)
+    path = await mover.write_beside(beside, ".meta.json", {"job_id": "found"}, since=came)
+    assert json.loads(path.read_text(encoding="utf-8")) == told
+
+    await mover.drop_beside(beside, ".error.json")
+    await mover.drop_beside(beside, ".meta.json")
+    assert not path.exists()
+    for before in ({"failed_at": "2025-01-10T20:15:29.000Z"}, {"completed_at": None}, ["torn"]):
+        path.write_text(json.dumps(before), encoding="utf-8")
+        await mover.write_beside(beside, ".meta.json", {"job_id": "found"}, since=came)
+        assert json.loads(path.read_text(encoding="utf-8")) == {"job_id": "found"}
+
+
 async def test_half_written_files_are_swept_and_others_left(target: Path) -> None:
     """M2: only names of our own making."""
     plant(target, {".a.pdf.0123456789abcdef.part": "half", "movie.part": "a download", "a.pdf": "x"})

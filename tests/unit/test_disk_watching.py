@@ -9,6 +9,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from penstock.engines.disk.inotify import Inotify, Lost, Notice
 from penstock.engines.disk.mounts import kind_of
 from penstock.model.errors import Refused
 from penstock.model.files import Appeared, Away, Back, Change, FoundFile, Modified, Moved, Selection, Vanished
+from penstock.model.ignoring import RULES_MAX
 from tests.support.clock import FakeClock
 from tests.support.trees import plant
 
@@ -280,6 +282,64 @@ async def test_the_folder_itself_may_go_and_come_back(root: Path) -> None:
         await ear.hears("back", "-a.txt")
         plant(root, {"c.txt": "3"})
         await ear.hears("+c.txt")
+
+
+@pytest.mark.usefixtures("way")
+async def test_a_folder_empty_from_the_start_is_awaited(root: Path) -> None:
+    """W4: a disk that is not mounted yet leaves an empty place; its files are not gone."""
+    plant(root, {"a.txt": "1", "d/b.txt": "2"})
+    known = [seen(root / "a.txt"), seen(root / "d/b.txt")]
+    disk = root.rename(root.with_name("disk"))
+    root.mkdir()
+
+    async with watching(root, *known) as ear:
+        await ear.hears("away")
+        root.rmdir()
+        (disk / "a.txt").unlink()
+        disk.rename(root)
+        await ear.hears("back", "-a.txt")
+
+
+@pytest.mark.usefixtures("way")
+async def test_what_cannot_be_looked_at_is_not_gone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """W5: a folder nobody can read for a while keeps its files; what changed there is told afterwards."""
+    plant(root, {"a.txt": "1", "d/b.txt": "2", "d/e/c.txt": "3"})
+    opened, shut = os.open, {"d": 0}
+
+    def refusing(path: str, *rest: Any, **more: Any) -> int:
+        if path in shut:
+            shut["d"] += 1
+            raise OSError(errno.EIO, "input/output error")
+        return opened(path, *rest, **more)
+
+    async with watching(root) as ear:
+        await ear.hears("+a.txt", "+d/b.txt", "+d/e/c.txt")
+        monkeypatch.setattr(os, "open", refusing)
+        plant(root, {"x.txt": "4"})
+        (root / "d").touch()
+        (root / "d/b.txt").touch()
+        await ear.hears("+x.txt")
+        async with asyncio.timeout(PATIENCE):
+            while shut["d"] < 20:
+                await asyncio.sleep(0.02)
+        (root / "d/b.txt").unlink()
+        monkeypatch.undo()
+        await ear.hears("-d/b.txt")
+
+
+@pytest.mark.usefixtures("way")
+async def test_an_ignore_file_nobody_can_use_deletes_nothing(root: Path) -> None:
+    """W5: it closes its folder for new files and leaves those that are known."""
+    plant(root, {"a.txt": "1", "d/b.txt": "2"})
+    async with watching(root) as ear:
+        await ear.hears("+a.txt", "+d/b.txt")
+        plant(root, {"d/.gitignore": "x\n" * (RULES_MAX + 1), "d/new.txt": "3", "z.txt": "4"})
+        await ear.hears("+z.txt")
+        (root / "d/b.txt").unlink()
+        plant(root, {"y.txt": "5"})
+        await ear.hears("+y.txt")
+        (root / "d/.gitignore").unlink()
+        await ear.hears("+d/new.txt", "-d/b.txt")
 
 
 async def test_a_folder_replaced_by_another_is_watched_in_its_place(root: Path) -> None:

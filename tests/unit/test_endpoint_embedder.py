@@ -4,7 +4,7 @@ import asyncio
 import math
 import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from email.utils import formatdate
 
 import pytest
@@ -12,7 +12,8 @@ import pytest
 from penstock.engines.openai import Endpoint, EndpointEmbedder, Role
 from penstock.model.chunks import Piece, Vector
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
-from penstock.ports.embedder import embedded
+from penstock.pipeline.embed import EmbeddingDesk
+from penstock.ports.embedder import Oversized, embedded
 from tests.support.clock import FakeClock
 from tests.support.endpoint import (
     DIMENSION,
@@ -44,6 +45,12 @@ async def embedder_of(
 
 def pieces(*texts: str) -> list[Piece]:
     return [Piece(text=text) for text in texts]
+
+
+async def fate_by(desk: EmbeddingDesk, text: str) -> None:
+    async with aclosing(desk.embed(pieces(text))) as batches:
+        async for _ in batches:
+            pass
 
 
 def numbers(vector: Vector) -> list[float]:
@@ -213,6 +220,36 @@ async def test_one_text_too_long_is_refused(endpoint: FakeEndpoint) -> None:
 
     assert isinstance(fault, Refused)
     assert fault.code == "ERR_TEXT_TOO_LONG"
+
+
+@pytest.mark.parametrize("place", [0, 3, 7])
+async def test_one_text_too_long_makes_no_batch_smaller(endpoint: FakeEndpoint, place: int) -> None:
+    """E6: the batch was too large for one text's sake; once that is known, batches are as large again."""
+
+    def answer(request: Request) -> Reply:
+        is_long = any(text.startswith("long") for text in request.texts)
+        return refusal(400, "maximum context length is 8192 tokens") if is_long else usual(request)
+
+    endpoint.usual = answer
+    texts = [f"{'long' if number == place else 'text'} {number}" for number in range(8)]
+    async with embedder_of(endpoint.url) as embedder:
+        desk = EmbeddingDesk(embedder)
+        fates = await asyncio.gather(*(fate_by(desk, text) for text in texts), return_exceptions=True)
+
+        assert embedder.batch == 8
+    assert [isinstance(fate, Refused) for fate in fates] == [number == place for number in range(8)]
+
+
+async def test_a_refused_batch_is_proof_of_nothing_by_itself(endpoint: FakeEndpoint) -> None:
+    """E6: batches get smaller when fewer texts have passed, not before."""
+    endpoint.usual = lambda request: refusal(413) if len(request.texts) > 4 else usual(request)
+    async with embedder_of(endpoint.url) as embedder:
+        with pytest.raises(Oversized):
+            await embedder.embed(pieces(*"abcdefgh"))
+        assert embedder.batch == 8
+
+        await embedder.embed(pieces(*"abcd"))
+        assert embedder.batch == 4
 
 
 GOOD = numbers_of("a")

@@ -172,7 +172,7 @@ async def test_a_request_the_server_no_longer_waits_for_may_be_made_again() -> N
     async def send(message: Message) -> None:
         sent.append(message)
 
-    guard = Guard(endless, body_max=1, streamed=(), patience=Patience())
+    guard = Guard(endless, check=lambda _: None, body_max=1, streamed=(), patience=Patience())
     for path, is_told in (("/", True), ("/begun", False)):
         scope = {"type": "http", "method": "GET", "path": path, "headers": []}
         request = asyncio.create_task(guard(scope, receive, send))
@@ -229,3 +229,16 @@ def test_whoever_opens_a_program_without_sign_in_is_warned(caplog: pytest.LogCap
             pass
     (warned,) = caplog.records
     assert (warned.levelname, EVERYWHERE in warned.getMessage()) == ("WARNING", True)
+
+
+async def test_a_server_that_is_full_says_so_as_it_says_everything() -> None:
+    """A problem document, and when to come again; its connection ends."""
+    live = Live(connections_max=1 - serving.CONNECTIONS_SPARE)  # the first connection is one too many
+    async with connected(live) as (reader, writer):
+        writer.write(HEAD + b"\r\n")
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 503")
+    assert b"content-type: application/problem+json" in head.lower()
+    assert b"retry-after: 5" in head.lower()
+    assert b"ERR_SERVER_BUSY" in body

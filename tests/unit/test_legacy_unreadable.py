@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.legacy.deprecation import Mark, check_markable, drop, mark
+from penstock.engines.legacy.deprecation import Hold, Mark, check_markable, mark
 from penstock.engines.legacy.source import open_source
 from penstock.engines.legacy.unreadable import fault_of
 from penstock.model.errors import Fault, Refused, Unavailable
@@ -100,8 +100,22 @@ def test_a_table_that_grew_after_it_was_verified_is_not_dropped(file: Path) -> N
     verified = {"ingestion_queue": 1, "processing_queue": 0}
     change(file, "INSERT INTO processing_queue (file_path) VALUES ('/late')")
 
-    with pytest.raises(Refused, match="has 1 now") as caught:
-        drop(file, verified, busy_seconds=1)
+    with closing(Hold(file, busy_seconds=1)) as hold, pytest.raises(Refused, match="has 1 now") as caught:
+        hold.drop(verified)
 
     assert caught.value.code == "ERR_LEGACY_UNVERIFIED"
     assert rows_of(file, "SELECT file_path FROM ingestion_queue") == [{"file_path": "/a"}]
+
+
+def test_nobody_changes_a_file_between_its_verification_and_the_drop(file: Path) -> None:
+    """A row taken and another added would leave their number as it was."""
+    with closing(Hold(file, busy_seconds=1)) as hold:
+        with (
+            closing(sqlite3.connect(file, timeout=0)) as other,
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            other.execute("INSERT INTO ingestion_queue (file_path) VALUES ('/late')")
+        assert rows_of(file, "SELECT file_path FROM ingestion_queue") == [{"file_path": "/a"}]
+        hold.drop({"ingestion_queue": 1})
+
+    assert rows_of(file, "SELECT name FROM sqlite_master WHERE name = 'ingestion_queue'") == []

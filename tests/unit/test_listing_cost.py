@@ -3,13 +3,14 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from penstock.engines.sqlite import listing
 from penstock.engines.sqlite.connection import connect, migrate
-from penstock.model.states import State
+from penstock.model.states import SQL_STATUS, State
 from penstock.ports.desk import Wanted
 
 MANY = 20_000
@@ -17,8 +18,8 @@ INSERT = """
 WITH RECURSIVE numbers (n) AS (SELECT :first UNION ALL SELECT n + 1 FROM numbers WHERE n < :last)
 INSERT INTO unified_queue (queue_id, item_type, op, tenant_id, collection, status, created_at, updated_at,
   finished_at, idempotency_key, payload_json, next_run_at)
-SELECT 'job-' || n, 'file', 'ingest', 'acme', 'notes', :status, :noon, :noon,
-  CASE WHEN :status = 'pending' THEN NULL ELSE :noon END, 'file:notes:' || n,
+SELECT 'job-' || n, 'file', 'ingest', :tenant, 'notes', :status, :noon, :noon,
+  CASE WHEN :status IN ('pending', 'in_progress') THEN NULL ELSE :noon END, 'file:notes:' || n,
   '{"file_path": "/' || n || '"}', :due
 FROM numbers
 """
@@ -31,13 +32,21 @@ def db(tmp_path: Path) -> Iterator[sqlite3.Connection]:
         yield db
 
 
-def insert(db: sqlite3.Connection, first: int, count: int, status: str, due: str | None = None) -> None:
-    where = {"first": first, "last": first + count - 1, "status": status, "due": due}
+def insert(
+    db: sqlite3.Connection,
+    first: int,
+    count: int,
+    status: str,
+    due: str | None = None,
+    *,
+    tenant: str = "acme",
+) -> None:
+    where = {"first": first, "last": first + count - 1, "status": status, "due": due, "tenant": tenant}
     db.execute(INSERT, {**where, "noon": "2025-06-15T12:00:00Z"})
 
 
-def steps_of(db: sqlite3.Connection, wanted: Wanted) -> int:
-    """Instructions SQLite takes to list what must be one page of ten."""
+def steps_of(db: sqlite3.Connection, wanted: Wanted, *, page: int = 10) -> int:
+    """Instructions SQLite takes to list what must be one page of so many."""
     steps = 0
 
     def step() -> int:
@@ -46,7 +55,7 @@ def steps_of(db: sqlite3.Connection, wanted: Wanted) -> int:
         return 0
 
     db.set_progress_handler(step, 1)
-    assert len(listing.jobs(db, wanted)) == 10
+    assert len(listing.jobs(db, wanted)) == page
     db.set_progress_handler(None, 1)
     return steps
 
@@ -70,5 +79,36 @@ def test_a_listing_by_state_does_not_meet_the_others(
     alone = steps_of(db, wanted)
 
     insert(db, 10, MANY, others)
+
+    assert steps_of(db, wanted) <= alone + 100
+
+
+STATUSES = ("pending", "in_progress", "done", "failed")
+
+
+@pytest.mark.parametrize("state", [None, State.READY, State.DELAYED, State.LEASED, State.DONE, State.FAILED])
+def test_a_tenants_listing_does_not_meet_other_tenants(db: sqlite3.Connection, state: State | None) -> None:
+    """Ten jobs of a tenant cost the same with thousands of another's in every state as with none."""
+    own = "pending" if state is None else SQL_STATUS[state]
+    insert(db, 0, 10, own, "2035-01-01T00:00:00Z" if state is State.DELAYED else None)
+    wanted = Wanted(state=state, tenants=["acme"], limit=10)
+    alone = steps_of(db, wanted)
+
+    for number, status in enumerate(STATUSES, start=1):
+        due = "2035-01-01T00:00:00Z" if status == "pending" else None
+        insert(db, number * MANY, MANY // 4, status, due, tenant="other")
+
+    assert steps_of(db, wanted) <= alone + 100
+    assert steps_of(db, replace(wanted, tenants=["nobody"]), page=0) < alone
+
+
+@pytest.mark.parametrize("state", [State.DONE, State.FAILED])
+def test_a_tenants_ended_jobs_do_not_meet_its_others(db: sqlite3.Connection, state: State) -> None:
+    """Ten that failed, or succeeded, cost the same beside thousands of one's own that did not."""
+    insert(db, 0, 10, SQL_STATUS[state])
+    wanted = Wanted(state=state, tenants=["acme"], limit=10)
+    alone = steps_of(db, wanted)
+
+    insert(db, 10, MANY, "failed" if state is State.DONE else "done")
 
     assert steps_of(db, wanted) <= alone + 100

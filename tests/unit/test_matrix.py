@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from penstock.engines.sqlite import SqliteStore, matrix, open_sqlite
-from penstock.engines.sqlite.index import SqliteIndex
+from penstock.engines.sqlite import SqliteStore, index, matrix, open_sqlite
+from penstock.engines.sqlite.index import SqliteIndex, grounds
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.passages import Candidates
 from penstock.model.rules import Rules
@@ -69,6 +69,29 @@ async def test_what_does_not_fit_into_memory_is_scanned_with_the_same_result(
     assert await found(store, cramped) == await found(store, store.index)
     assert await found(store, cramped, path_prefix="/a") == await found(store, store.index, path_prefix="/a")
     assert len((await found(store, cramped)).dense) == 20
+
+
+@pytest.mark.parametrize(("room", "loads"), [(7, False), (8, True)])
+async def test_long_vectors_take_the_room_of_several(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, room: int, loads: bool
+) -> None:
+    """What is kept in memory is bounded in bytes, however long a model's vectors are."""
+    document = await ingested(store, "/a.txt", ["near", "far"])
+    (collection,) = await store.catalogue.collections(LOCAL_WORKSPACE)
+    (ground,) = await store.look(lambda db: grounds(db, scope_of(collection.id)))
+    monkeypatch.setattr(index, "USUAL_NUMBERS", ground.dimension // 4)
+    scanned = []
+
+    def scan(*args: Any) -> Any:
+        scanned.append(args)
+        return real(*args)
+
+    real = matrix.scan
+    monkeypatch.setattr(matrix, "scan", scan)
+
+    assert document.chunks == 2
+    assert len((await found(store, SqliteIndex(store, vectors_max=room))).dense) == 2
+    assert bool(scanned) is not loads
 
 
 async def test_a_log_that_reaches_back_too_short_is_made_up_for(store: SqliteStore) -> None:

@@ -77,6 +77,21 @@ def test_without_a_worker_it_says_how_to_start_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("alive", "draining", "sentence"),
+    [
+        (1, 1, "The only worker is draining and takes no more jobs; start one with: penstock worker."),
+        (2, 2, "All 2 workers are draining and take no more jobs; start one with: penstock worker."),
+        (2, 1, "It is ready; 0 jobs stand before it and 2 workers are alive, 1 of them draining."),
+    ],
+)
+def test_a_worker_that_drains_is_not_counted_on(alive: int, draining: int, sentence: str) -> None:
+    """It takes nothing more, so it is told as what it is."""
+    standing = replace(a_standing(), workers_alive=alive, workers_draining=draining)
+
+    assert explain(standing) == sentence
+
+
+@pytest.mark.parametrize(
     ("pause", "sentence"),
     [
         (
@@ -106,8 +121,23 @@ def test_a_job_behind_a_tenant_deletion_says_so() -> None:
 
 
 def test_a_deletion_does_not_wait_for_itself() -> None:
-    """The barrier's own sentence is the plain one."""
+    """Once its way is clear the barrier's own sentence is the plain one."""
     assert explain(replace(a_standing(), barrier="job-1")).startswith("It is ready")
+
+
+@pytest.mark.parametrize(
+    ("running", "sentence"),
+    [
+        (0, "It waits until what came before it for tenant acme has been ended."),
+        (1, "It waits until 1 running job of tenant acme has ended."),
+        (2, "It waits until 2 running jobs of tenant acme have ended."),
+    ],
+)
+def test_a_deletion_whose_way_is_not_clear_says_what_it_waits_for(running: int, sentence: str) -> None:
+    """It is not called ready while jobs of its tenant still run."""
+    job = replace(a_stored_job(), barred=True)
+
+    assert explain(replace(a_standing(job), barrier=job.id, tenant_running=running)) == sentence
 
 
 def test_a_job_behind_another_names_it() -> None:
@@ -122,6 +152,29 @@ def test_a_scheduled_job_says_when() -> None:
     job = replace(a_stored_job(State.DELAYED), run_at=LATER)
 
     assert explain(a_standing(job)) == f"It is scheduled for {LATER_TEXT}."
+
+
+def test_a_scheduled_job_that_nobody_would_take_says_so_too() -> None:
+    """Its time is told, and that it will pass without a worker."""
+    job = replace(a_stored_job(State.DELAYED), run_at=LATER)
+
+    assert explain(replace(a_standing(job), workers_alive=0)) == (
+        f"It is scheduled for {LATER_TEXT}. No worker is alive; start one with: penstock worker."
+    )
+
+
+@pytest.mark.parametrize(
+    ("workers", "sentence"),
+    [
+        (0, "No worker is alive; start one with: penstock worker."),
+        (1, f"It has been due since {clock_text(START)} and is about to be made ready."),
+    ],
+)
+def test_a_time_that_has_passed_is_not_told_as_to_come(workers: int, sentence: str) -> None:
+    """What keeps it waiting is that nobody was there when its time came."""
+    job = replace(a_stored_job(State.DELAYED), run_at=START)
+
+    assert explain(replace(a_standing(job), workers_alive=workers)) == sentence
 
 
 def test_a_retrying_job_says_what_failed_and_when_it_goes_on() -> None:

@@ -94,6 +94,38 @@ def test_a_few_bad_bytes_are_told_not_hidden() -> None:
     assert any("could not be read" in note for note in parsed.notes)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die Größe der Brücke wäre für Fußgänger schön. ",
+        "L'été dernier, déjà, il fut très naïf. ",
+        "Съешь же ещё этих мягких французских булок. ",
+        "He said “yes” and meant “no”. ",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "plain words\n" * 6000], ids=["at once", "late"])
+def test_one_bad_byte_does_not_make_another_encoding(text: str, before: str) -> None:
+    """UTF-8 is UTF-8 wherever its letters begin, however few: what is damaged is replaced and told."""
+    found = decode((before + text).encode() + b"\xff end")
+
+    assert found.text == f"{before}{text}\ufffd end"
+    assert (found.encoding, found.replaced) == ("utf-8", 1)
+    assert found.note
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp866", "Работа была сделана вчера, природа прекрасна. " * 5),
+        ("euc_jp", "東京は大きな都市であり、多くの人々が住んでいます。カタカナも使います。" * 5),
+        ("gb18030", "北京是中国的首都。有很多人住在那里。我们今天去图书馆看书。" * 5),
+    ],
+)
+def test_an_older_encoding_that_looks_a_little_like_unicode_is_none(encoding: str, text: str) -> None:
+    """Letters of these make valid sequences by chance, but more that are not."""
+    assert decode(text.encode(encoding)).text == text
+
+
 def test_noise_is_no_text() -> None:
     """Bytes that are text in no encoding are refused, and can still be taken by force."""
     noise = bytes(range(256)) * 40

@@ -30,6 +30,8 @@ FOREIGN = {
     "zip": packed({"readme": "words"}),
     "doc": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
     "rtf": b"{\\rtf1 words}",
+    "gif": b"GIF89a\x01\x00\x01\x00\x80\x00\x00" + bytes(30),
+    "mp4": b"\x00\x00\x00\x18ftypisom\x00\x00\x02\x00" + bytes(300),
 }
 
 
@@ -96,12 +98,26 @@ def test_bytes_of_no_kind_are_damage_in_the_words_of_the_claim(ending: str, code
         ("strange.xyz", b"just words\n", "txt"),
         ("noname", b"MZ is how this text starts\n", "txt"),
         ("letter.txt", b"BM of the week: words\n", "txt"),
+        ("pdf.md", b"# PDF\n\nA file begins with %PDF-1.7 and a comment.\n", "md"),
+        ("reader.py", b'MAGIC = b"%PDF-"\n', "code"),
+        ("noname", b"Look for %PDF- in the first bytes.\n", "txt"),
+        ("gif.md", b"GIF89a is the newer of two formats.\n", "md"),
+        ("film.txt", b"The ftyp box comes first.\n", "txt"),
+        ("wOFF.md", b"wOFF and wOF2 are fonts.\n", "md"),
         ("a.xml", b"<?xml version='1.0'?><a>words</a>", "code"),
     ],
 )
 def test_among_texts_the_name_is_a_hint(name: str, data: bytes, media: str) -> None:
     """The name decides between texts unless the bytes plainly say otherwise."""
     assert code_of(data, name) == media
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.md", "a"])
+def test_a_pdf_may_have_something_before_its_header(name: str) -> None:
+    """Bytes that are no text show that the header is meant."""
+    data = b"\r\nHTTP/1.1 200 OK\r\n\r\n" + SOUND["pdf"]
+
+    assert code_of(data + bytes(range(256)), name) == "pdf"
 
 
 def test_an_svg_is_a_picture() -> None:

@@ -130,6 +130,16 @@ def test_markdown_headings() -> None:
     assert "```\n# no\n```" in parsed.text
 
 
+@pytest.mark.parametrize("line", ["```inline```", "``` a`b", "   ````x```` and more"])
+def test_code_in_a_line_opens_no_fence(line: str) -> None:
+    """Backticks behind backticks make no fence, so the headings that follow are headings."""
+    parsed = read_bytes(
+        f"# One\n\n{line}\n\n# Two\n\n```py\n# no\n```\n\n~~~ a`b\n# no\n~~~\n".encode(), "a.md"
+    )
+
+    assert headings_of(parsed) == [(1, "One"), (1, "Two")]
+
+
 def test_markdown_headings_of_marks_take_no_time() -> None:
     """Marks that pair with nothing are looked at in proportion to the text."""
     start = time.process_time()
@@ -190,6 +200,16 @@ def test_word_style_before_a_tracked_change_is_not_the_style() -> None:
 
     assert parsed.headings == ()
     assert parsed.text == "Words.\n\nWords.\n\n"
+
+
+def test_word_tab_stops_are_no_tabs() -> None:
+    """Where tabs lead to is not text; the tabs themselves are."""
+    stops = (
+        '<w:pPr><w:tabs><w:tab w:val="left" w:pos="720"/><w:tab w:val="right" w:pos="9000"/></w:tabs></w:pPr>'
+    )
+    body = f"<w:p>{stops}<w:r><w:t>One</w:t><w:tab/><w:t>two.</w:t></w:r></w:p>"
+
+    assert read_bytes(docx(body), "a.docx").text == "One\ttwo.\n\n"
 
 
 def test_presentation() -> None:

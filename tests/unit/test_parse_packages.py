@@ -85,12 +85,23 @@ def test_xml_in_an_encoding_nobody_reads_is_damage(encoding: str) -> None:
     assert "encoding" in refused.message
 
 
-@pytest.mark.parametrize("place", ["00000000000099", "0" * 5000, "1", "-1", "x", ""])
+@pytest.mark.parametrize("place", ["00000000000099", "0" * 5000, "1", "-1", "x"])
 def test_a_cell_that_names_no_text_is_damage(place: str) -> None:
     """However the number of the text is written."""
     rows = f'<row><c r="A1" t="s"><v>{place}</v></c></row>'
 
     assert refusal(packed(xlsx_parts({"S": rows}, shared=["one"])), "a.xlsx").code == "ERR_XLSX_INVALID"
+
+
+@pytest.mark.parametrize("kind", ["s", "b", "n", "str", "inlineStr"])
+@pytest.mark.parametrize("inside", ["", "<v/>", "<v></v>"])
+def test_a_cell_without_a_value_is_empty(kind: str, inside: str) -> None:
+    """Of whatever kind it says to be: programs write them for the sake of their look."""
+    rows = f'<row><c r="A1" t="{kind}" s="1">{inside}</c><c r="B1" t="s"><v>0</v></c></row>'
+
+    parsed = read_bytes(packed(xlsx_parts({"S": rows}, shared=["one"])), "a.xlsx")
+
+    assert parsed.text.strip() == "S\n\n\tone"
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,31 @@ class Counting(Silent):
         self.moved += messages
 
 
+async def test_rests_are_spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half more or less after a page, a quarter after a pass: no two reapers keep step."""
+    rests: list[float] = []
+    pages = Pages()
+
+    async def rest(seconds: float) -> None:
+        rests.append(seconds)
+        if len(rests) == 301:
+            pages.enough.set()
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr("penstock.work.reaper.asyncio.sleep", rest)
+    reaper = asyncio.create_task(Reaper(pages, interval=100.0, between=1.0).run())
+    await asyncio.wait_for(pages.enough.wait(), 10)
+    reaper.cancel()
+
+    after_pages, after_passes = [each for each in rests if each < 10], [each for each in rests if each > 10]
+    assert min(after_pages) >= 0.5
+    assert max(after_pages) <= 1.5
+    assert max(after_pages) - min(after_pages) > 0.5
+    assert min(after_passes) >= 75.0
+    assert max(after_passes) <= 125.0
+    assert max(after_passes) - min(after_passes) > 25.0
+
+
 async def test_passes_go_on_and_are_told(caplog: pytest.LogCaptureFixture) -> None:
     """What went back is counted and logged once a pass; trouble ends the pass, not the reaper."""
     pages, counting = Pages(), Counting()

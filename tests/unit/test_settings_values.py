@@ -65,6 +65,7 @@ def configuration(tmp_path: Path) -> Configuration:
         ("worker.processing_list_pattern", "worker:%s:%s"),
         ("worker.processing_list_pattern", "worker:%s:%d"),
         ("worker.heartbeat_key_pattern", "worker:%%s"),
+        ("worker.heartbeat_key_pattern", "worker:100%%:%s"),
         ("worker.priorities", "high"),
         ("worker.priorities", "[high, {}]"),
         ("worker.priorities", "[high, null]"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,12 +16,12 @@ from penstock.engines.sqlite.turnstile import Turnstile
 
 
 @contextmanager
-def shortcut(folder: Path) -> Iterator[Shortcut]:
+def shortcut(folder: Path, turns: type[Turnstile] = Turnstile) -> Iterator[Shortcut]:
     """A shortcut to a small table."""
     path = folder / "desk.db"
     with closing(connect(path)) as db:
         db.execute("CREATE TABLE notes (note TEXT PRIMARY KEY)")
-    with closing(Shortcut(connect(path), Turnstile(folder))) as made:
+    with closing(Shortcut(connect(path), turns(folder))) as made:
         yield made
 
 
@@ -86,6 +87,18 @@ def test_a_mistake_of_the_work_itself_is_told(tmp_path: Path) -> None:
             made.attempt(wrong)
         assert notes(tmp_path) == []
         assert made.attempt(note) == ("written",)
+
+
+def test_where_locks_fail_nothing_is_done(tmp_path: Path) -> None:
+    """The writing thread will meet the same failure, and tell it."""
+
+    class Failing(Turnstile):
+        def enter_soon(self) -> bool:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+    with shortcut(tmp_path, Failing) as made:
+        assert made.attempt(note) is None
+        assert notes(tmp_path) == []
 
 
 def test_in_use_it_is_not_waited_for(tmp_path: Path) -> None:

@@ -103,6 +103,23 @@ async def test_a_refused_job_is_dead_at_once(store: SqliteStore, counting: Count
     assert numbers.by_reason() == {"permanent": 1}
 
 
+async def test_a_message_that_became_no_job_is_dead_too(
+    counting: Counting, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Counted under the queue it came by and its reason, logged by its code: never by what it says."""
+    counting.teller.refused(9, WRONG, JobId("rag-notes-1-00000001"))
+    counting.teller.refused(1, WRONG, None)
+
+    numbers = await counting.numbers()
+
+    assert numbers.by_queue("jobs_dead_letter_total") == {"high": 1, "low": 1}
+    assert numbers.by_reason() == {"permanent": 2}
+    named, nameless = caplog.records
+    assert named.getMessage() == nameless.getMessage() == f"a message is a dead letter: {WRONG.code}"
+    assert (vars(named)["job_id"], vars(named)["queue"]) == ("rag-notes-1-00000001", "high")
+    assert ("job_id" in vars(nameless), vars(nameless)["queue"]) == (False, "low")
+
+
 async def test_parking_and_releasing_fail_nothing(store: SqliteStore, counting: Counting) -> None:
     """They spend no retry and are neither a failure nor a retry."""
     await submit(store.queue, a_job(), a_job())
@@ -242,6 +259,7 @@ def test_silence_takes_everything() -> None:
     SILENT.ended(lease, DONE, 0.1)
     SILENT.settled([(lease, DONE)], [True])
     SILENT.rescued([lease.job_id])
+    SILENT.refused(5, WRONG, None)
     SILENT.left_alone(0.0)
 
 

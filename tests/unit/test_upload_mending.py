@@ -43,7 +43,7 @@ async def test_an_upload_without_a_job_gets_one(tmp_path: Path) -> None:
         audit = Audit(store, settings)
         found = await audit.flaws()
         mended = await audit.mend(found)
-        (job, _) = await store.desk.jobs(Wanted(tenant=workspace.tenant))
+        (job, _) = await store.desk.jobs(Wanted(tenants=[workspace.tenant]))
         await blobs.remove(blob.hash)
         missing = await audit.flaws()
 

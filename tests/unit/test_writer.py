@@ -1,6 +1,7 @@
 """The writing thread: shared commits, each caller for itself, and a log that does not grow for ever."""
 
 import asyncio
+import errno
 import os
 import sqlite3
 import struct
@@ -27,7 +28,14 @@ Work = Callable[[sqlite3.Connection], int]
 class Desk:
     """A writer on a small table, watched by a connection of its own."""
 
-    def __init__(self, folder: Path, *, busy_seconds: float = 5.0, checkpoints: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        busy_seconds: float = 5.0,
+        checkpoints: bool = False,
+        turnstile: Turnstile | None = None,
+    ) -> None:
         self.path = folder / "desk.db"
         self.committed = 0
         with closing(connect(self.path)) as db:
@@ -40,7 +48,7 @@ class Desk:
         )
         self.writer = Writer(
             self._connection(busy_seconds),
-            Turnstile(folder),
+            turnstile or Turnstile(folder),
             str(self.path),
             lambda: None,
             self._after_commit,
@@ -316,6 +324,41 @@ def test_a_loop_that_is_gone_before_its_answer_harms_nobody(desk: Desk) -> None:
     go_on.set()
 
     assert asyncio.run(stay()) == 1
+
+
+class Faltering(Turnstile):
+    """Fails once, as locks of a network or a crowded kernel do."""
+
+    def __init__(self, folder: Path, error: Exception) -> None:
+        super().__init__(folder)
+        self._error: Exception | None = error
+
+    def enter(self) -> bool:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return super().enter()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(OSError(errno.ENOLCK, "No locks available"), Unavailable), (MemoryError(), MemoryError)],
+    ids=["locks", "memory"],
+)
+async def test_a_failure_beside_the_database_costs_its_group_and_nobody_else(
+    tmp_path: Path, error: Exception, told: type[Exception]
+) -> None:
+    """Who waited is told at once what happened, and the next one is written as ever."""
+    desk = Desk(tmp_path, turnstile=Faltering(tmp_path, error))
+    try:
+        with pytest.raises(told) as caught:
+            await desk.write(note("lost"), isolated=True, timeout=5.0)
+
+        assert error in (caught.value, caught.value.__cause__)
+        assert await desk.write(note("kept"), isolated=True, timeout=5.0) == 1
+        assert desk.notes() == ["kept"]
+    finally:
+        desk.close()
 
 
 async def test_close_finishes_what_was_accepted(desk: Desk) -> None:

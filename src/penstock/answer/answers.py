@@ -17,11 +17,8 @@ from penstock.model.answers import Confidence, Delta, Evidence, Findings, Finish
 from penstock.model.catalogue import WorkspaceId
 from penstock.ports.catalogue import Catalogue
 
-EMPTY = (
-    "There are no documents to search yet; put some in with:"
-    " penstock ingest submit --rag COLLECTION --path FILE-OR-FOLDER"
-)
-STILL_AT_WORK = "No document is searchable yet, {count:,} on the way; see: penstock queue status"
+EMPTY = "There are no documents to search yet."
+STILL_AT_WORK = "No document is searchable yet, {count:,} on the way."
 NO_MATCH = "No document matches the filters."
 
 
@@ -47,9 +44,9 @@ class Answers:
     async def search(
         self, filters: Filters, text: str, *, top: int = TOP_DEFAULT, nearest: float = 0.0
     ) -> Findings:
-        """The best hits that are as near as that; where there is nothing to find, a note says what to do."""
+        """The best hits that are as near as that; where there is nothing to find, a note says why."""
         question = checked(text)
-        ground = await ground_of(self._catalogue, self._workspace, filters)
+        ground = await self._ground(filters)
         if ground is None:
             return _nothing(question, EMPTY)
         findings = (await self._searcher.search(ground, question, top=top)).within(nearest)
@@ -69,7 +66,7 @@ class Answers:
     ) -> AsyncGenerator[Telling, None]:
         """Tell what was retrieved, the answer's words, and the whole answer."""
         question = checked(text)
-        ground = await ground_of(self._catalogue, self._workspace, filters)
+        ground = await self._ground(filters)
         if ground is None:
             for telling in _untold(_nothing(question, EMPTY)):
                 yield telling
@@ -86,6 +83,10 @@ class Answers:
                     yield Finished(answer=await self._places.narrowed(telling.answer))
                     return
                 yield telling
+
+    async def _ground(self, filters: Filters) -> Ground | None:
+        meant = filters if self._places is None else await self._places.meant(filters)
+        return await ground_of(self._catalogue, self._workspace, meant)
 
     async def _explained(self, findings: Findings, ground: Ground, filters: Filters) -> Findings:
         counts = [await self._catalogue.counts(each.id) for each in ground.collections]

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import BinaryIO, Protocol
 
+from penstock.answer.scoping import Filters
 from penstock.model.answers import Answer, Citation, Findings, Quote
-from penstock.model.catalogue import BlobId, DocumentId, WorkspaceId
+from penstock.model.catalogue import BlobId, Document, DocumentId, WorkspaceId
 from penstock.model.errors import Fault
 from penstock.model.files import BlobHash
 from penstock.model.parsed import Parsed, page_at
@@ -33,6 +34,10 @@ class Whereabouts(Protocol):
 
     async def now(self, collection: str, identity: str, blob: BlobId) -> str: ...
 
+    async def documents_at(
+        self, catalogue: Catalogue, workspace: WorkspaceId, path: str
+    ) -> Sequence[Document]: ...
+
 
 class Places:
     """Narrows citations down; one for a workspace."""
@@ -48,6 +53,14 @@ class Places:
         self._workspace = workspace
         self._blobs = blobs
         self._whereabouts = whereabouts
+
+    async def meant(self, filters: Filters) -> Filters:
+        """The same filters; a file named by where it lies now is named by its document."""
+        if filters.path is None or self._whereabouts is None:
+            return filters
+        found = await self._whereabouts.documents_at(self._catalogue, self._workspace, filters.path)
+        there = tuple(each.id for each in found if not filters.documents or each.id in filters.documents)
+        return replace(filters, path=None, documents=there) if there else filters
 
     async def narrowed(self, answer: Answer) -> Answer:
         """The same answer; what it quotes is cited by its own place, in the file where that lies now."""

@@ -1,9 +1,10 @@
 """Events as they happen, over any number of connections.
 
-Number and time of the last event are all that is kept: a connection that is lost is made again behind it, and
-the server tells what was missed or says that everything is to be read again. So whoever reads sees each event
-once and in order, whatever the line does. Nothing runs in the background: frames are taken when they are
-asked for, and a reader that stands still for long is cut off by the server and goes on where it stopped.
+Number and time of the last event heard are all that is kept: a connection that is lost is made again behind
+it, and the server tells what was missed or says that everything is to be read again. So whoever reads sees
+each event once and in order, whatever the line does. Nothing runs in the background: frames are taken when
+they are asked for, and a reader that stands still for long is cut off by the server and goes on where it
+stopped.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Self
+from typing import NamedTuple, Self
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
@@ -37,6 +38,25 @@ def ended() -> PenstockError:
     return unreachable("the subscription was closed")
 
 
+class Mark(NamedTuple):
+    """An event by its number, and by its time where that is known.
+
+    With it the event is known again also where other data were put under the server.
+    """
+
+    seq: int
+    at: str | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """As it was written."""
+        number, _, at = text.partition("@")
+        return cls(int(number), at or None)
+
+    def __str__(self) -> str:
+        return str(self.seq) if self.at is None else f"{self.seq}@{self.at}"
+
+
 class Subscription:
     """An asynchronous iterator of events; for one reader."""
 
@@ -54,11 +74,10 @@ class Subscription:
 
         `patience` is how many seconds it may hear from nobody before it raises; None is for ever.
         """
-        number, _, at = str(since).partition("@")
-        self.seq = None if since is None else int(number)
+        self._given = None if since is None else Mark.read(str(since))
         """The last event that was given, or behind which they begin; None until that is known."""
-        self._at: str | None = at or None
-        """When it was; with that it is known again also where other data were put under the server."""
+        self._heard = self._given
+        """The last event that was heard: given already, or among those kept."""
         self._url = url
         self._credentials = credentials
         self._passing = passing
@@ -84,7 +103,10 @@ class Subscription:
             if self._closed.is_set():
                 raise StopAsyncIteration
             await self._take()
-        return self._kept.popleft()
+        happened = self._kept.popleft()
+        if not isinstance(happened, Passing):
+            self._given = Mark(happened.seq, happened.ts or None)
+        return happened
 
     async def __aenter__(self) -> Self:
         return self
@@ -93,15 +115,18 @@ class Subscription:
         await self.aclose()
 
     @property
+    def seq(self) -> int | None:
+        """The last event that was given, or behind which they begin; None until that is known."""
+        return None if self._given is None else self._given.seq
+
+    @property
     def bookmark(self) -> str | None:
         """With which another subscription goes on behind the last event given; None until that is known."""
-        if self.seq is None:
-            return None
-        return str(self.seq) if self._at is None else f"{self.seq}@{self._at}"
+        return None if self._given is None else str(self._given)
 
     async def ready(self) -> None:
         """Wait until whatever happens from now on will be told."""
-        while self.seq is None:
+        while self._heard is None:
             if self._closed.is_set():
                 raise ended()
             await self._take()
@@ -127,14 +152,19 @@ class Subscription:
         self._attempts = self._refusals = 0
         self._alone_since = None
         match heard:
-            case Event(seq=seq) if self.seq is not None and seq <= self.seq:
+            case Event(seq=seq) if self._heard is not None and seq <= self._heard.seq:
                 return  # told twice, given once
             case Passing() if not self._passing:
                 return
             case Event(seq=seq, ts=at) | Resync(seq=seq, ts=at) | Ready(seq=seq, ts=at):
-                self.seq, self._at = seq, at or None
-        if not isinstance(heard, Ready):
-            self._kept.append(heard)
+                self._heard = Mark(seq, at or None)
+        match heard:
+            case Ready():
+                self._given = self._heard
+                return
+            case Event(seq=seq) if self._given is None:
+                self._given = Mark(seq - 1)  # numbers have no gaps
+        self._kept.append(heard)
 
     async def _lost(self, closed: ConnectionClosed) -> None:
         """Raise if coming again is of no use."""
@@ -194,7 +224,7 @@ class Subscription:
             raise fault
 
     async def _open(self) -> ClientConnection:
-        since = "" if self.bookmark is None else f"?since={self.bookmark}"
+        since = "" if self._heard is None else f"?since={self._heard}"
         return await connect(
             self._url + since,
             additional_headers=self._credentials.headers(),

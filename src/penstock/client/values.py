@@ -138,10 +138,10 @@ class DocumentPage(Struct, frozen=True, kw_only=True):
 
 
 class Accepted(Struct, frozen=True, kw_only=True):
-    """Something that was taken in, and the job that works on it."""
+    """Something that was taken in, and the job that works on it; a new name alone needs none."""
 
     document_id: str | None
-    job_id: str
+    job_id: str | None
     name: str
     how: str
 

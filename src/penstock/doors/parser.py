@@ -20,12 +20,7 @@ from penstock.pipeline.parse.reading import read, warm_up
 
 GRACE_SECONDS = 2.0
 """The parent ends a document that takes too long; the kernel does so a little later if there is no parent."""
-OUT_OF_MEMORY = wire.framed(
-    wire.Failure(
-        code="ERR_PARSE_MEMORY", message="Parsing needed more memory than a document may use.", fatal=True
-    )
-)
-"""Made beforehand: when it is needed there may be no memory to make it."""
+OUT_OF_MEMORY = "Parsing needed more memory than a document may use."
 
 
 def main() -> None:
@@ -56,21 +51,23 @@ def _serve(line: socket.socket) -> bool:
     if not data or not handles:
         return False
     task = wire.task(data[wire.HEADER.size :])
+    # Made beforehand: when it is needed there may be no memory to make it.
+    too_much = wire.framed(_failure("ERR_PARSE_MEMORY", OUT_OF_MEMORY, task.nonce, fatal=True))
     sandbox.watch_time(task.seconds + GRACE_SECONDS)
     try:
         with os.fdopen(handles[0], "rb") as file:
             ending = _read(file, task, line)
         _say(line, ending)
     except Refused as refused:
-        _say(line, _failure(refused.code, refused.message))
+        _say(line, _failure(refused.code, refused.message, task.nonce))
     except MemoryError:
-        line.sendall(OUT_OF_MEMORY)
+        line.sendall(too_much)
         return False
     except ConnectionError:
         return False
     except Exception as error:  # a reader's own mistake must not look like a text
         message = f"The parser failed on this file: {type(error).__name__}: {error}"
-        _say(line, _failure("ERR_PARSER_CRASHED", message, fatal=True))
+        _say(line, _failure("ERR_PARSER_CRASHED", message, task.nonce, fatal=True))
         return False
     sandbox.watch_time(0)
     return True
@@ -80,12 +77,19 @@ def _read(file: io.BufferedReader, task: wire.Task, line: socket.socket) -> wire
     def send(window: Window) -> None:
         _say(
             line,
-            wire.Window(text=window.text, pages=window.pages, headings=window.headings, cuts=window.cuts),
+            wire.Window(
+                nonce=task.nonce,
+                text=window.text,
+                pages=window.pages,
+                headings=window.headings,
+                cuts=window.cuts,
+            ),
         )
 
     limits = Limits(text_bytes=task.text_bytes, pages=task.pages, unpacked_bytes=task.unpacked_bytes)
     ending = read(file, task.name, limits, send, lenient=task.lenient)
     return wire.End(
+        nonce=task.nonce,
         media=ending.media,
         title=ending.title,
         language=ending.language,
@@ -94,9 +98,10 @@ def _read(file: io.BufferedReader, task: wire.Task, line: socket.socket) -> wire
     )
 
 
-def _failure(code: str, message: str, *, fatal: bool = False) -> wire.Failure:
+def _failure(code: str, message: str, nonce: str = "", *, fatal: bool = False) -> wire.Failure:
     """What went wrong on one line, though words of the file may stand in it."""
-    return wire.Failure(code=code, message=one_line(clean(message))[: wire.MESSAGE_CHARS_MAX], fatal=fatal)
+    told = one_line(clean(message))[: wire.MESSAGE_CHARS_MAX]
+    return wire.Failure(nonce=nonce, code=code, message=told, fatal=fatal)
 
 
 def _say(line: socket.socket, message: wire.Said) -> None:

@@ -6,15 +6,22 @@ same road later: its document is admitted when its job first runs.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from penstock.model.catalogue import Collection, Document, DocumentId, NewDocument, Source, content_identity
+from penstock.model.catalogue import (
+    Collection,
+    Document,
+    DocumentId,
+    NewDocument,
+    Source,
+    content_identity,
+    library_identity,
+)
 from penstock.model.errors import Refused
-from penstock.model.ids import new_job_id
+from penstock.model.ids import child_id, new_job_id
 from penstock.model.jobs import Accepted, BatchId, JobId, Lease, NewJob, Operation, TenantId
 from penstock.model.options import Options
 from penstock.model.payloads import Content, DeleteDocument, File, Folder, Library, Payload, Project, Rename
@@ -119,17 +126,30 @@ class Admission:
         """A text given directly."""
         return await self._database.write(partial(admit_text, order=order, content=content, name=name))
 
+    async def library(self, order: Order, library: Library, *, name: str) -> Admitted:
+        """A library's documentation that is one document, known to be one."""
+        request = _Request(
+            job=_job(order, library, Operation.INGEST, None),
+            source=Source.LIBRARY,
+            identity=library_identity(library.library_name, library.library_version),
+            name=name,
+            metadata=order.options.document,
+        )
+        (admitted,) = await self._database.write(partial(_admit, order=order, requests=[request], batch=None))
+        return admitted
+
     async def job(
         self,
         order: Order,
         payload: Folder | Project | Library | Rename,
         op: Operation,
         *,
+        mark: str | None = None,
         parent: JobId | None = None,
         batch: BatchId | None = None,
     ) -> Admitted:
-        """Work that makes children, or changes what is known of a document."""
-        job = _job(order, payload, op, _child(parent, repr(payload)))
+        """Work that makes children, or changes what is known of a document; `mark` as with files."""
+        job = _job(order, payload, op, _child(parent, repr(payload)), mark)
 
         def admit(tx: Transaction) -> Admitted:
             order.guard(tx)
@@ -299,7 +319,7 @@ def _admit(
 
 def _child(parent: JobId | None, name: str) -> JobId | None:
     """The id of a parent's child: the same again when the parent runs again."""
-    return None if parent is None else JobId(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{parent}:{name}")))
+    return None if parent is None else JobId(child_id(parent, name))
 
 
 def _name_of(payload: Folder | Project | Library | Rename) -> str:

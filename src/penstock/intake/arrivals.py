@@ -42,6 +42,14 @@ class Counting:
             self._arrived[upload] += len(piece)
             yield piece
 
+    async def arriving(self, workspace: WorkspaceId) -> int:
+        """How many bytes of a workspace are on their way, by whatever process they come.
+
+        Those of this one are counted to the byte, those of others as they last said.
+        """
+        said = await self._reception.arriving(workspace)
+        return sum(max(done, self._arrived.get(upload, 0)) for upload, done in said.items())
+
     def forget(self, upload: UploadId) -> None:
         """It has ended."""
         self._arrived.pop(upload, None)

@@ -2,7 +2,9 @@
 
 Looking is cheap: a file whose size, time and inode are those of its last capture is not touched. The children
 are a batch under the parent's id and carry ids made from it, so a look that is cut short and repeated makes
-each child once. A file counts as gone only if it is not on the disk; one the patterns merely leave out stays.
+each child once. A file counts as gone only if it is not on the disk; one the patterns merely leave out stays,
+and so do all where nothing is found: that is more often a disk that is missing than a wish. A file that looks
+as it did is taken again where it is now of another branch or library: nothing is embedded.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ class Folders:
         order = await self._order(lease)
 
         async def submit(files: Sequence[FoundFile]) -> None:
-            marks = {file.path: mark_of(file) for file in files}
+            marks = {file.path: _mark(file, lease, order.branch) for file in files}
             await self._grounds.admission.files(
                 order, list(marks), marks=marks, batch=batch, parent=lease.job_id
             )
@@ -73,7 +75,7 @@ class Folders:
         async def remove(paths: Sequence[str]) -> None:
             await self._grounds.admission.removals(order, paths, batch=batch, parent=lease.job_id)
 
-        await self._survey(attempt, look, collection, submit, remove)
+        await self._survey(attempt, look, collection, order.branch, submit, remove)
         await self._grounds.batches.seal_batch(batch)
 
     async def scan(self, attempt: Attempt) -> None:
@@ -82,21 +84,22 @@ class Folders:
         async def nothing(_: Sequence[object]) -> None:
             return None
 
-        collection = await self._collection(attempt.lease)
-        await self._survey(attempt, self._look(attempt.lease), collection, nothing, nothing)
+        collection, branch = await self._collection(attempt.lease), await self._branch(attempt.lease)
+        await self._survey(attempt, self._look(attempt.lease), collection, branch, nothing, nothing)
 
     async def delete(self, attempt: Attempt) -> None:
-        """Delete every document found under the root, one child each."""
+        """Delete every document found under the root, or of the library, one child each."""
         lease = attempt.lease
         collection = await self._collection(lease)
         batch = await self._batch(lease)
         if batch is None:
             return
         order = await self._order(lease)
-        async for documents in self._known(lease, collection):
-            await self._grounds.admission.removals(
-                order, [document.identity for document in documents], batch=batch, parent=lease.job_id
-            )
+        library = lease.payload if isinstance(lease.payload, Library) else None
+        # A library's documents are known by what is said of them, wherever they lie.
+        async for documents in self._known(lease, collection, None if library is None else "/"):
+            doomed = [d.identity for d in documents if library is None or _is_of(library, d)]
+            await self._grounds.admission.removals(order, doomed, batch=batch, parent=lease.job_id)
         await self._grounds.batches.seal_batch(batch)
 
     async def rename(self, attempt: Attempt) -> None:
@@ -125,6 +128,7 @@ class Folders:
         attempt: Attempt,
         look: AsyncIterator[Portion],
         collection: Collection,
+        branch: str,
         submit: Callable[[Sequence[FoundFile]], Awaitable[None]],
         remove: Callable[[Sequence[str]], Awaitable[None]],
     ) -> None:
@@ -134,7 +138,7 @@ class Folders:
             paths = [file.path for file in portion.files]
             seen.update(paths)
             marks = await self._grounds.catalogue.marks(lease.tenant, collection.id, paths)
-            wanted = [file for file in portion.files if marks.get(file.path) != mark_of(file)]
+            wanted = [file for file in portion.files if marks.get(file.path) != _mark(file, lease, branch)]
             survey.add("new", [file.path for file in wanted if file.path not in marks])
             survey.add("changed", [file.path for file in wanted if file.path in marks])
             survey.add("unchanged", paths[: len(paths) - len(wanted)])
@@ -144,6 +148,8 @@ class Folders:
         async for documents in self._known(lease, collection):
             unseen = [d.identity for d in documents if d.identity not in seen and d.source is Source.FILE]
             gone = await self._grounds.missing(unseen)
+            if gone and not seen:
+                raise _is_empty(survey.root)
             survey.add("gone", gone)
             await remove(gone)
         report = json.dumps(survey.as_report(), ensure_ascii=False)
@@ -195,15 +201,17 @@ class Folders:
             lambda tx: collection_of(tx, lease.tenant, lease.collection)
         )
 
+    async def _branch(self, lease: Lease) -> str:
+        """The branch a project is on now; of all else what the job says."""
+        if not isinstance(lease.payload, Project):
+            return lease.branch
+        root, remote = Path(lease.payload.project_root), lease.payload.git_remote
+        return (await self._grounds.projects.facts(root, remote=remote)).branch
+
     async def _order(self, lease: Lease) -> Order:
         options = options_of(lease.metadata_json)
-        branch, document = lease.branch, dict(options.document)
-        if isinstance(lease.payload, Project):
-            facts = await self._grounds.projects.facts(
-                Path(lease.payload.project_root), remote=lease.payload.git_remote
-            )
-            branch = facts.branch
-        elif isinstance(lease.payload, Library):
+        document = dict(options.document)
+        if isinstance(lease.payload, Library):
             document |= {
                 "library": lease.payload.library_name,
                 "library_version": lease.payload.library_version,
@@ -212,27 +220,59 @@ class Folders:
             tenant=lease.tenant,
             collection=lease.collection,
             priority=min(lease.priority, SCAN_PRIORITY) if lease.priority < 9 else lease.priority,
-            branch=branch,
+            branch=await self._branch(lease),
             lease=lease,
-            options=replace(
-                options, origin=Origin.SCANNED, root=root_of(lease), document=document, mark=None
-            ),
+            options=replace(options, origin=Origin.SCANNED, root=_root(lease), document=document, mark=None),
         )
+
+
+def _mark(file: FoundFile, lease: Lease, branch: str) -> str:
+    """How a file looks, and as part of what."""
+    match lease.payload:
+        case Project():
+            return f"{mark_of(file)}:{branch}"
+        case Library(library_name=name, library_version=version):
+            return f"{mark_of(file)}:{name}:{version}"
+        case _:
+            return mark_of(file)
+
+
+def _is_of(library: Library, document: Document) -> bool:
+    """Whether a file was taken in with a library: it says so, or lies in its folder and says nothing."""
+    if document.source is not Source.FILE:
+        return False
+    told = json.loads(document.metadata_json)
+    if "library" in told:
+        wanted = (library.library_name, library.library_version)
+        return (told["library"], told.get("library_version", "")) == wanted
+    source = library.source_path
+    return source is not None and PurePosixPath(document.identity).is_relative_to(source)
 
 
 def root_of(lease: Lease) -> str:
     """The folder a job is about."""
+    if (root := _root(lease)) is None:
+        raise Refused(f"{type(lease.payload).__name__} names no folder", code="ERR_PAYLOAD_INVALID")
+    return root
+
+
+def _root(lease: Lease) -> str | None:
     match lease.payload:
         case Folder() as folder:
             return folder.folder_path
         case Project() as project:
             return project.project_root
-        case Library(source_path=str() as path):
-            return path
+        case Library() as library:
+            return library.source_path
         case Rename() as rename:
             return rename.old_path
-        case other:
-            raise Refused(f"{type(other).__name__} names no folder", code="ERR_PAYLOAD_INVALID")
+        case _:
+            return None
+
+
+def _is_empty(root: str) -> Refused:
+    """Why nothing is deleted: most often the disk that belongs there is not."""
+    return Refused(f"{root} is empty, but documents were taken from it", code="ERR_FOLDER_EMPTY")
 
 
 def _payload(lease: Lease, kind: type[Rename]) -> Rename:

@@ -24,6 +24,11 @@ class SourceFolders:
         """Where a file goes when its job has ended."""
         return self.root / collection / (PROCESSED if done else FAILED)
 
+    def finished_in(self, path: Path) -> str | None:
+        """The collection among whose processed files this one lies."""
+        collection = path.parent.parent.name
+        return collection if collection and path.parent == self.outcome(collection, done=True) else None
+
     def holds(self, collection: str, path: Path) -> bool:
         """Whether a file lies in the collection's incoming folder; only such a file is ever moved."""
         return path.is_relative_to(self.incoming(collection)) and ".." not in path.parts

@@ -44,7 +44,7 @@ class Declared:
     default: str | None = None
     """The collection of files in such a folder that name none."""
     tenants: Mapping[TenantId, WorkspaceId] = field(default_factory=dict)
-    newcomers: WorkspaceId | None = LOCAL_WORKSPACE
+    newcomers: WorkspaceId | None = None
     """The workspace tenants join that nobody knows; None refuses them."""
 
 

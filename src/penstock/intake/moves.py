@@ -18,7 +18,7 @@ from penstock.model.files import BlobHash, blob_hash
 from penstock.model.jobs import Job, JobId
 from penstock.model.options import options_of
 from penstock.model.provenance import provenance_of
-from penstock.model.records import error_record, status_record
+from penstock.model.records import error_record, stamp, status_record
 from penstock.model.states import State
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.database import Database
@@ -59,7 +59,12 @@ class Moves:
         name = _name_of(provenance_of(job.metadata_json).filename or path.name, path)
         folder = self._folders.outcome(job.collection, done=done)
         digest = None if taken is None else blob_hash(taken)
+        demanded = options_of(job.metadata_json).demanded
         moved = await self._moved(path, folder, name, digest)
+        if moved is not None and demanded and moved.earlier and moved.path.name == path.name != name:
+            # It was found before its message came; the message's name counts.
+            earlier, moved = moved.path, await self._mover.move(moved.path, folder, name, digest=digest)
+            await self._mover.drop_beside(earlier, META if done else ERROR)
         if moved is None:
             # Someone took it away, or put something else in its place; or it never was there.
             if job.error is not None and job.error.code == "ERR_FILE_NOT_FOUND":
@@ -71,8 +76,12 @@ class Moves:
         else:
             record, suffix = error_record(job, filename=name), ERROR
         # Whoever watches the folder may have found the file a message is about: the message's record counts.
-        keep = moved.earlier and not options_of(job.metadata_json).demanded
-        await self._mover.write_beside(moved.path, suffix, record, keep=keep)
+        # Both may be moved at once, by two processes, so whoever comes second must still find the other's.
+        if demanded:
+            await self._mover.write_beside(moved.path, suffix, record)
+        else:
+            since = stamp(job.created_at)
+            await self._mover.write_beside(moved.path, suffix, record, keep=moved.earlier, since=since)
 
     async def _moved(self, path: Path, folder: Path, name: str, digest: BlobHash | None) -> Moved | None:
         """Where it is now: under the name its message gave it, or where another job had moved it before."""

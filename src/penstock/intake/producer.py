@@ -3,7 +3,8 @@
 A file is enqueued once per path and content. What the catalogue knows by size, time and inode is passed by;
 one that was merely touched is read and its hash compared; and a job's id is made of the path and of how the
 file looked, so that a second producer, or the same one after a restart, finds the job it would make.
-All producers together keep one rate, taking places for a few files at a time.
+All producers together keep one rate, taking places for a few files at a time: for those that have no job yet,
+and where another producer was quicker after all, the places serve the next files.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import asyncio
 import logging
 import random
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +21,8 @@ from pathlib import Path, PurePosixPath
 
 from penstock.intake.admission import PORTION, Admission, Order
 from penstock.intake.messages import Declared, Place, home_of
-from penstock.model.catalogue import BlobId, Collection, Document
+from penstock.model.catalogue import BlobId, Document
+from penstock.model.catalogue import Collection as Shelf
 from penstock.model.errors import Exhausted, Fault, Refused, Unavailable
 from penstock.model.files import BlobHash, FoundFile, Selection, mark_of
 from penstock.model.jobs import Accepted, JobId
@@ -100,6 +102,8 @@ class _Pass:
 
     produced: Produced = field(default_factory=Produced)
     told: dict[str, str] = field(default_factory=dict)
+    places: int = 0
+    """Places that were taken and waited for, for files another producer has enqueued meanwhile."""
 
 
 class Producer:
@@ -185,7 +189,7 @@ class Producer:
                 await self._enqueue(order, some[at : at + self._plan.at_once], this)
 
     async def _changed(
-        self, place: Place, collection: Collection, files: Sequence[FoundFile], this: _Pass
+        self, place: Place, collection: Shelf, files: Sequence[FoundFile], this: _Pass
     ) -> list[FoundFile]:
         paths = [file.path for file in files]
         marks = await self._ground.catalogue.marks(place.tenant, collection.id, paths)
@@ -199,7 +203,7 @@ class Producer:
                 wanted.append(file)
         return wanted
 
-    async def _is_same(self, place: Place, collection: Collection, file: FoundFile) -> bool:
+    async def _is_same(self, place: Place, collection: Shelf, file: FoundFile) -> bool:
         """Whether a file that looks otherwise holds the bytes that were ingested."""
         document = await self._ground.database.write(
             partial(_document_at, place=place, collection=collection, path=file.path)
@@ -213,12 +217,10 @@ class Producer:
         """Within the rate; a store that is away is waited for."""
         marks = {file.path: mark_of(file) for file in files}
         ids = {path: _job_id(order, path, mark) for path, mark in marks.items()}
-        pause, placed = PAUSE_SECONDS, False
+        pause = PAUSE_SECONDS
         while True:
             try:
-                if not placed:
-                    await self._wait_for(len(files))
-                    placed = True
+                await self._wait_for(ids.values(), this)
                 admitted = await self._ground.admission.files(order, list(marks), marks=marks, ids=ids)
                 break
             except (Unavailable, Exhausted) as fault:
@@ -228,14 +230,20 @@ class Producer:
         this.told |= marks
         made = sum(each.how is not Accepted.EXISTING for each in admitted)
         this.produced.enqueued += made
+        this.places = max(0, this.places - made)
         this.produced.known += len(files) - made
 
-    async def _wait_for(self, count: int) -> None:
-        if self._ground.rate is not None:
-            await asyncio.sleep(await self._ground.rate.take(count))
+    async def _wait_for(self, ids: Collection[JobId], this: _Pass) -> None:
+        """Have a place for each of these jobs that is not there yet."""
+        if self._ground.rate is None:
+            return
+        wanted = await self._ground.database.write(lambda tx: sum(tx.job(each) is None for each in ids))
+        if wanted > this.places:
+            await asyncio.sleep(await self._ground.rate.take(wanted - this.places))
+            this.places = wanted
 
 
-def _document_at(tx: Transaction, place: Place, collection: Collection, path: str) -> Document | None:
+def _document_at(tx: Transaction, place: Place, collection: Shelf, path: str) -> Document | None:
     return tx.documents.at(place.tenant, collection.id, path)
 
 

@@ -124,7 +124,7 @@ class Sources:
                 case Vanished(path=path):
                     await self._vanished(path)
                 case Away(root=root):
-                    log.warning("%s is gone; its documents stay until it is back or deleted", root)
+                    log.warning("%s is gone or empty; its documents stay until it is back or deleted", root)
                 case Back(root=root):
                     log.info("%s is back", root)
                 case _:
@@ -141,7 +141,7 @@ class Sources:
             await self._ingest([file])
         else:
             rename = Rename(old_path=old, new_path=file.path)
-            await self._admission.job(self._order, rename, Operation.UPDATE)
+            await self._admission.job(self._order, rename, Operation.UPDATE, mark=mark_of(file))
 
     async def _vanished(self, path: str) -> None:
         if self._source.origin is not Origin.INCOMING:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from penstock.model.catalogue import LOCAL_TENANT, LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.conversations import one_line
 from penstock.model.errors import Refused
+from penstock.model.instants import instant
 from penstock.model.jobs import TenantId
 
 FIRST_WORKSPACE = "Personal"
@@ -33,6 +34,10 @@ class Workspace:
     def tenant(self) -> TenantId:
         """How jobs and vectors name it."""
         return tenant_of(self.id)
+
+    def facts(self) -> dict[str, object]:
+        """The workspace as its owner is shown it, in `workspace.created` and in every listing."""
+        return {"id": self.id, "name": self.name, "created_at": instant(self.created_at)}
 
 
 def tenant_of(workspace: WorkspaceId) -> TenantId:

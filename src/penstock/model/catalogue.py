@@ -10,6 +10,7 @@ nothing else; so the flip of a version, a delete and the swap of a generation ar
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +19,7 @@ from typing import NewType
 
 from penstock.model.chunks import Chunk
 from penstock.model.errors import ErrorReport
+from penstock.model.instants import instant
 from penstock.model.jobs import JobId, TenantId
 
 WorkspaceId = NewType("WorkspaceId", str)
@@ -109,6 +111,22 @@ class Collection:
     """Rises with every change a reader could see."""
     description: str = ""
     created_at: float = 0.0
+
+    def facts(self, counts: Mapping[str, int]) -> dict[str, object]:
+        """The collection as people and programs are shown it, in `collection.created` and in every listing.
+
+        `counts` are its documents by state, `chunks` and `bytes`; what is left out is none.
+        """
+        return {
+            "name": self.name,
+            "description": self.description,
+            "created_at": instant(self.created_at),
+            "documents": {state.value: counts.get(state, 0) for state in DocumentState},
+            "chunks": counts.get("chunks", 0),
+            "bytes": counts.get("bytes", 0),
+            "rebuilding": self.building is not None,
+            "recipe": json.loads(self.recipe_json),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,3 +282,8 @@ class Debt:
 def content_identity(text: str) -> str:
     """What a text given directly is known by."""
     return f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def library_identity(name: str, version: str) -> str:
+    """What a library's documentation is known by where it is one document."""
+    return f"{name}:{version}"

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from penstock.model.errors import Refused
 
 COLLECTION_NAME = re.compile(r"[a-zA-Z0-9_]{1,100}")
 RESERVED = frozenset({"high", "normal", "low"})
 """Names of the documented priority queues, beside which a collection's own queue stands."""
+
+
+class RecreationPolicy(StrEnum):
+    """What a reindex makes of the documents that are there."""
+
+    RECREATE = "recreate"
+    """All are built anew, beside the index that answers."""
+    SKIP = "skip"
+    """They stay; only a collection without any is built anew."""
+    APPEND = "append"
+    """They stay; what is new or changed is taken in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

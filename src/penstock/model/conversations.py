@@ -11,12 +11,12 @@ import json
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import ClassVar, NewType
 
 from penstock.model.catalogue import DocumentId, WorkspaceId
 from penstock.model.errors import ErrorReport, Refused
+from penstock.model.instants import instant
 
 ConversationId = NewType("ConversationId", str)
 MessageId = NewType("MessageId", str)
@@ -97,6 +97,19 @@ class Conversation:
         """What asks for the page behind it."""
         return Bookmark(updated_at=self.updated_at, id=self.id)
 
+    def facts(self) -> dict[str, object]:
+        """The conversation as people and programs are shown it, in `conversation.created` and in listings."""
+        return {
+            "id": self.id,
+            "workspace_id": self.workspace,
+            "title": self.title,
+            "collections": list(self.collections),
+            "documents": list(self.documents),
+            "messages": self.messages,
+            "created_at": instant(self.created_at),
+            "updated_at": instant(self.updated_at),
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
@@ -130,8 +143,8 @@ class Message:
             "error_code": self.error.code if self.error else None,
             "error_message": self.error.message if self.error else None,
             "reply_to": self.reply_to,
-            "created_at": _written(self.created_at),
-            "updated_at": _written(self.updated_at),
+            "created_at": instant(self.created_at),
+            "updated_at": instant(self.updated_at),
         }
 
 
@@ -244,7 +257,3 @@ def _kept(text: str) -> str:
     return "".join(
         char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs") else " " for char in text
     )
-
-
-def _written(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -38,7 +38,9 @@ class Flaw(StrEnum):
     VECTORS_UNUSED = "vectors_unused"
     VERSION_UNPURGED = "version_unpurged"
     VERSION_UNFINISHED = "version_unfinished"
+    VERSION_ORPHANS = "version_orphans"
     DOCUMENT_UNPURGED = "document_unpurged"
+    DOCUMENT_ORPHANS = "document_orphans"
     GENERATION_UNPURGED = "generation_unpurged"
     DOCUMENT_VERSIONLESS = "document_versionless"
     DOCUMENT_WAITING = "document_waiting"
@@ -59,7 +61,9 @@ MEANINGS: dict[Flaw, str] = {
     Flaw.VECTORS_UNUSED: "Vectors in the vector store belong to no chunk; mended by removing them.",
     Flaw.VERSION_UNPURGED: "An old version is neither needed nor owed a purge; mended by owing it.",
     Flaw.VERSION_UNFINISHED: "A version nobody builds any more holds chunks; mended by owing their purge.",
+    Flaw.VERSION_ORPHANS: "A version's document is not there; mended by giving it up and owing its purge.",
     Flaw.DOCUMENT_UNPURGED: "A deleted document is owed no purge; mended by owing it.",
+    Flaw.DOCUMENT_ORPHANS: "A document's collection is not there; mended by deleting it.",
     Flaw.GENERATION_UNPURGED: "An old index is neither used nor owed a purge; mended by owing it.",
     Flaw.DOCUMENT_VERSIONLESS: "An ingested document has no current version; mended by building it anew.",
     Flaw.DOCUMENT_WAITING: "A document waits for a job that is not there; mended by submitting one.",

@@ -6,6 +6,8 @@
     ├── Unavailable   the outside must recover                    parked, no retry spent
     ├── Exhausted     a limit of ours, for now                    parked, no retry spent
     └── Broken        we must fix code or data                    retried, then failed, loud
+        ├── Displaced the store is not where it was opened        the process ends
+        └── Unkept    what was kept went before it was used       made again, no retry spent
 
 The branches answer "whose move is it?". Doors turn them into exit codes and HTTP statuses; engines turn
 drivers' errors into them and keep the cause. Anything else a handler raises counts as Broken.
@@ -114,6 +116,16 @@ class Broken(Fault):
 
     code = "ERR_BROKEN"
     kind = ErrorClass.TRANSIENT
+
+
+class Displaced(Broken):
+    """The store was moved, deleted or replaced under us: what we would write is found by nobody."""
+
+    code = "ERR_STORE_MOVED"
+
+
+class Unkept(Broken):
+    """Something that was found to be kept is not there any more: it must be made again."""
 
 
 def report_of(error: BaseException) -> ErrorReport:

@@ -122,6 +122,15 @@ class UploadStatusUpdated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceCreated:
+    """A workspace is there."""
+
+    type: ClassVar[str] = "workspace.created"
+    workspace_id: str
+    workspace: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceRenamed:
     """A workspace has another name."""
 
@@ -139,12 +148,30 @@ class WorkspaceRemoved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionCreated:
+    """A collection is there."""
+
+    type: ClassVar[str] = "collection.created"
+    workspace_id: str
+    collection: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionRemoved:
     """A collection is gone, with all its documents."""
 
     type: ClassVar[str] = "collection.removed"
     workspace_id: str
     collection: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationCreated:
+    """A conversation is there."""
+
+    type: ClassVar[str] = "conversation.created"
+    workspace_id: str
+    conversation: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,9 +203,12 @@ Event = (
     | MessageStatusUpdated
     | UploadCreated
     | UploadStatusUpdated
+    | WorkspaceCreated
     | WorkspaceRenamed
     | WorkspaceRemoved
+    | CollectionCreated
     | CollectionRemoved
+    | ConversationCreated
     | ConversationRenamed
     | ConversationRemoved
 )

@@ -35,8 +35,8 @@ class Page(NamedTuple):
     events: tuple[LoggedEvent, ...] = ()
 
     def follows(self, seq: int) -> bool:
-        """Whether nothing between that number and these events was forgotten."""
-        return self.events[0].seq == seq + 1 if self.events else self.last <= seq
+        """Whether these are the events right behind that number, none between or among them forgotten."""
+        return self.events[-1].seq - seq == len(self.events) if self.events else self.last <= seq
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

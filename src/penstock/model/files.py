@@ -124,7 +124,7 @@ class Vanished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Away:
-    """The watched folder itself is gone, or another disk is in its place; its files are not told as gone."""
+    """The watched folder itself is gone, or stands empty without its disk; its files are not told as gone."""
 
     root: str
 

@@ -2,8 +2,9 @@
 
 The key says "this is the same request again" and keeps the documented form. The subject says "these two
 requests touch the same thing and must run one after the other": a rename, a delete by path and a file's
-ingest have different keys and one subject. Both are also computed by the database for rows written by hand,
-so a change here is a change of schema.
+ingest have different keys and one subject. A rename is on a second path, the new one, which the database
+alone minds. Key and subject are also computed by the database for rows written by hand, so a change here is
+a change of schema.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import time
+import uuid
 
 
 def new_job_id(now: float | None = None) -> str:
@@ -15,6 +16,11 @@ def new_job_id(now: float | None = None) -> str:
     value = (millis & (1 << 48) - 1) << 80 | 7 << 76 | drawn >> 62 << 64 | 2 << 62 | drawn & (1 << 62) - 1
     text = f"{value:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def child_id(parent: str, name: str) -> str:
+    """The id of a job that another one makes: the same again when that one runs again."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{parent}:{name}"))
 
 
 def documented_ids(rag_id: str, now: float, count: int) -> list[str]:

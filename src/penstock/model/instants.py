@@ -1,4 +1,4 @@
-"""Times as other programs write them: RFC 3339, with or without a fraction."""
+"""Times as text: RFC 3339, as other programs write them and as we tell them."""
 
 from __future__ import annotations
 
@@ -22,3 +22,8 @@ def instant_of(text: str) -> float | None:
     except (ValueError, OverflowError):
         return None
     return seconds if 0 <= seconds <= TIME_MAX else None
+
+
+def instant(at: float) -> str:
+    """Seconds since the epoch as they are told, in UTC; text order is time order."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

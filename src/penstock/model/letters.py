@@ -33,6 +33,8 @@ class Letter:
     """The list it lies in; none where the queue is the database."""
     sealed: bytes = b""
     """The letter itself, as it lies there."""
+    message_key: str | None = None
+    """The key that holds the message, where that is too large for a letter; `message` is its beginning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,7 @@ def letter_in(sealed: bytes, lies_in: str) -> Letter:
         origin=_text(told.get("origin_queue")),
         lies_in=lies_in,
         sealed=sealed,
+        message_key=_text(told.get("message_key")),
     )
 
 

@@ -56,10 +56,23 @@ class WorkerSeen:
     pid: int
     host: str
     concurrency: int
+    """How many jobs it offers to run at once: none while it drains."""
     started_at: float
     beat_at: float
     running: int
     alive: bool
+
+    @property
+    def draining(self) -> bool:
+        """Whether it ends what it runs and takes nothing more."""
+        return self.alive and self.concurrency == 0
+
+    @property
+    def word(self) -> str:
+        """How it is, in a word."""
+        if self.draining:
+            return "draining"
+        return "alive" if self.alive else "dead"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +89,8 @@ class Standing:
     tenant_running: int = 0
     tenant_limit: int = 0
     workers_alive: int = 0
+    workers_draining: int = 0
+    """Those of the living that take nothing more."""
     holder: WorkerSeen | None = None
 
 
@@ -109,7 +124,8 @@ def _leased(standing: Standing) -> str:
         progress = f" at {job.progress.done}" + (f" of {job.progress.total}" if job.progress.total else "")
     cancel = "; it has been told to stop" if job.cancel_code else ""
     if holder is None or holder.alive:
-        return f"Worker {job.worker} is running it{progress} and holds it until {until}{cancel}."
+        ends = " while it drains" if holder is not None and holder.draining else ""
+        return f"Worker {job.worker} is running it{progress}{ends} and holds it until {until}{cancel}."
     return (
         f"Worker {job.worker}, which held it until {until}, has not been seen since "
         f"{clock_text(holder.beat_at)}; the job goes back as soon as a living worker notices."
@@ -126,10 +142,15 @@ def _waiting(standing: Standing) -> str:
         return f"It waits until tenant {job.tenant} has been deleted (job {standing.barrier})."
     if job.behind is not None:
         return f"It waits for job {job.behind}, which is on the same subject and came first."
+    nobody = _nobody(standing)
+    if job.run_at is not None and job.run_at > standing.now:
+        return f"{_due(standing)} {nobody}".rstrip()
+    if nobody:
+        return nobody
     if job.run_at is not None:
-        return _due(standing)
-    if not standing.workers_alive:
-        return "No worker is alive; start one with: penstock worker."
+        return f"It has been due since {clock_text(job.run_at)} and is about to be made ready."
+    if job.barred:
+        return _clearing(standing)
     if standing.tenant_limit and standing.tenant_running >= standing.tenant_limit:
         return (
             f"Tenant {job.tenant} already runs {counted(standing.tenant_running, 'job')} at once, "
@@ -140,10 +161,32 @@ def _waiting(standing: Standing) -> str:
     more = "more than " if standing.ahead >= COUNT_MAX else ""
     stand = "stands" if standing.ahead == 1 else "stand"
     are = "is" if standing.workers_alive == 1 else "are"
+    drain = f", {standing.workers_draining} of them draining" if standing.workers_draining else ""
     return (
         f"It is ready; {more}{counted(standing.ahead, 'job')} {stand} before it "
-        f"and {counted(standing.workers_alive, 'worker')} {are} alive."
+        f"and {counted(standing.workers_alive, 'worker')} {are} alive{drain}."
     )
+
+
+def _nobody(standing: Standing) -> str:
+    """That no worker would take it; nothing if one would."""
+    workers = standing.workers_alive
+    if not workers:
+        return "No worker is alive; start one with: penstock worker."
+    if standing.workers_draining < workers:
+        return ""
+    who = "The only worker is" if workers == 1 else f"All {workers} workers are"
+    takes = "takes" if workers == 1 else "take"
+    return f"{who} draining and {takes} no more jobs; start one with: penstock worker."
+
+
+def _clearing(standing: Standing) -> str:
+    """What a tenant deletion itself waits for."""
+    tenant, running = standing.job.tenant, standing.tenant_running
+    if not running:
+        return f"It waits until what came before it for tenant {tenant} has been ended."
+    told = "has" if running == 1 else "have"
+    return f"It waits until {counted(running, 'running job')} of tenant {tenant} {told} ended."
 
 
 def _due(standing: Standing) -> str:

@@ -135,10 +135,15 @@ def name_of(payload: Payload) -> str:
             return posixpath.basename(path_of(payload))
 
 
-@lru_cache(maxsize=64)
 def stamped(seconds: float) -> str:
-    """A time as the contract writes it; a bulk of thousands is submitted at one, which is written once."""
-    return stamp(seconds) or ""
+    """A time as the contract writes it; whoever is asked thousands of times a second writes a second once."""
+    whole, micros = divmod(round(seconds * 1_000_000), 1_000_000)
+    return f"{_second(whole)}.{micros // 1000:03d}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(whole: int) -> str:
+    return (stamp(whole) or "").partition(".")[0]
 
 
 def _source_type(payload: Payload, path: str) -> str:

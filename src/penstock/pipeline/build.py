@@ -32,7 +32,7 @@ from penstock.model.catalogue import (
     VersionId,
 )
 from penstock.model.chunks import Chunk, Piece, Vector
-from penstock.model.errors import Broken, Fault, Refused, Unavailable
+from penstock.model.errors import Broken, Fault, Refused, Unavailable, Unkept
 from penstock.model.files import BlobHash
 from penstock.model.jobs import TenantId
 from penstock.model.options import Options
@@ -48,7 +48,7 @@ from penstock.ports.database import Transaction
 from penstock.ports.lookup import collection_of
 
 SWAPS_MAX = 5
-"""How often one attempt begins anew because its collection was swapped under it."""
+"""How often one attempt begins anew because its collection was swapped, or vectors purged, under it."""
 PORTION = 256
 """Chunks that are looked up, embedded and written together: memory stays flat in the document's length."""
 
@@ -102,7 +102,8 @@ class Builder:
         """Until readers see the new version; does nothing where they see these bytes already.
 
         A swap in the midst of it takes a generation away that a version was begun for: that is nobody's
-        fault, so it is begun again for those there are now. What was parsed and embedded is kept.
+        fault, so it is begun again for those there are now. What was parsed and embedded is kept. Likewise a
+        purge may take vectors that were there when they were looked for: they are embedded again.
         """
         for _ in range(SWAPS_MAX):
             begun = await self._shop.write(attempt.lease, lambda tx: _begin(tx, attempt, captured, options))
@@ -110,12 +111,16 @@ class Builder:
                 return
             try:
                 await self._build(attempt, captured, options, begun)
+            except Unkept:
+                continue
             except (Refused, Broken) as fault:
                 if fault.code == "ERR_DOCUMENT_UNKNOWN" or not await self._is_overtaken(attempt, begun):
                     raise
             else:
                 return
-        raise Unavailable("the collection was swapped again and again meanwhile", code="ERR_STORE_BUSY")
+        raise Unavailable(
+            "the collection was swapped or purged again and again meanwhile", code="ERR_STORE_BUSY"
+        )
 
     async def _is_overtaken(self, attempt: Attempt, begun: Begun) -> bool:
         """Whether a generation that a version was begun for has been replaced since."""
@@ -146,8 +151,9 @@ class Builder:
 
         try:
             await self._shop.write(attempt.lease, publish)
-        except Refused:
-            await self._withdraw(rests)
+        except (Refused, Unkept) as fault:
+            if isinstance(fault, Refused):
+                await self._withdraw(rests)
             with suppress(Fault):  # the refusal counts; what was embedded is worth keeping where it can be
                 await self._keep(attempt, [each for rest in rests for each in rest.vectors])
             raise
@@ -178,27 +184,34 @@ class Builder:
         self, attempt: Attempt, captured: Captured, options: Options, kept: KeptParse | None
     ) -> tuple[Parsed, KeptParse | None]:
         """The document's text, and the parse to keep if it was made just now."""
-        limits = self._shop.limits_of(attempt.lease)
+        limits = await self._shop.limits_of(attempt.lease)
         if kept is not None:
             parsed = await self._read(kept.result)
             limits.check_pages(len(parsed.pages))
             return parsed, None
-        parsed = await self._parse_anew(captured, options)
+        parsed = await self._parse_anew(captured, options, attempt.lease.tenant)
         limits.check_pages(len(parsed.pages))
         blob = await self._shop.blobs.put_bytes(encode_parsed(parsed))
         key = parse_key(captured.name, options, attempt.lease.tenant)
         return parsed, KeptParse(blob=captured.blob, parser=key, result=BlobId(blob.hash))
 
-    async def _parse_anew(self, captured: Captured, options: Options) -> Parsed:
+    async def _parse_anew(self, captured: Captured, options: Options, tenant: TenantId) -> Parsed:
         """Parse; a file on which the parser dies gets one more try in a fresh child, then it is poison."""
         async with self._shop.blobs.path_of(BlobHash(captured.blob)) as path:
+            parse = partial(
+                self._shop.parser.parse,
+                path,
+                captured.name,
+                lenient=options.skip_validation,
+                owner=tenant,
+            )
             try:
-                return await self._shop.parser.parse(path, captured.name, lenient=options.skip_validation)
+                return await parse()
             except Broken as broken:
                 if broken.code != "ERR_PARSER_CRASHED":
                     raise
             try:
-                return await self._shop.parser.parse(path, captured.name, lenient=options.skip_validation)
+                return await parse()
             except Broken as broken:
                 if broken.code != "ERR_PARSER_CRASHED":
                     raise
@@ -315,7 +328,7 @@ def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Optio
     if targets:
         parse = tx.kept.parse_of(captured.blob, parse_key(captured.name, options, lease.tenant))
         return Begun(document=document, stage=stage, targets=targets, parse=parse)
-    tx.documents.touch(document.id, metadata_json=_metadata(document, options))
+    tx.documents.touch(document.id, metadata_json=_metadata(document, options), branch=lease.branch)
     tx.kept.note_file(document.id, mark=options.mark, root=options.root)
     tx.stages.finish(lease, stage)
     return None
@@ -337,6 +350,7 @@ def _to_ingest(
         media=parsed.media,
         pages=len(parsed.pages) or None,
         metadata_json=_metadata(begun.document, options),
+        branch=attempt.lease.branch,
     )
     tx.stages.finish(attempt.lease, begun.stage)
     return tx.stages.begin(attempt.lease, begun.document.id, StageKind.INGEST)

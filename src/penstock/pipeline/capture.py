@@ -1,7 +1,8 @@
 """Capture: the bytes of a document are kept before anybody reads them.
 
-A rebuild, and any later attempt at a file in one of our own folders, reads the bytes that were kept; a user's
-own file is looked at anew each time, so that what is searched is what is there.
+A reindex, and any later attempt at a file in one of our own folders, reads the bytes that were kept; a user's
+own file is looked at anew each time, so that what is searched is what is there. A rebuild looks too, and
+where nothing can be taken any more it reads what was kept: it mends what is there and is to lose nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from penstock.model.catalogue import BlobId, Document, NewDocument, Source, content_identity
+from penstock.model.catalogue import (
+    BlobId,
+    Document,
+    NewDocument,
+    Source,
+    content_identity,
+    library_identity,
+)
 from penstock.model.errors import Refused
 from penstock.model.files import Blob, BlobHash
 from penstock.model.jobs import Lease
@@ -17,7 +25,7 @@ from penstock.model.options import Options, Origin
 from penstock.model.payloads import Content, File, Library
 from penstock.model.provenance import provenance_of
 from penstock.model.uploads import uploaded_blob
-from penstock.pipeline.changes import library_identity, named
+from penstock.pipeline.changes import named
 from penstock.pipeline.workshop import Workshop
 from penstock.ports.database import Transaction
 from penstock.ports.lookup import collection_of
@@ -63,6 +71,8 @@ class Capturer:
         try:
             return await self._take(lease, options)
         except Refused as refused:
+            if options.rebuild and (found := await self._begun_before(lease)) is not None:
+                return found
             if refused.code != "ERR_FILE_NOT_FOUND":
                 raise
             if options.origin is Origin.INCOMING:
@@ -84,19 +94,19 @@ class Capturer:
                 blob = await self._shop.blobs.put_bytes(content.content.encode())
                 name = f"{content.main_tag or content.source_type}.txt"
                 return _captured(blob, Source.CONTENT, content_identity(content.content), name)
-            case Library(source_path=str() as path) as library:
-                blob = await self._from(lease, path)
-                return _captured(blob, Source.LIBRARY, library_identity(library), PurePosixPath(path).name)
-            case Library(source_url=str() as url) as library:
-                fetched = await self._fetcher.fetch(url, limit=self._shop.file_bytes(lease))
-                return _captured(fetched.blob, Source.LIBRARY, library_identity(library), fetched.name)
+            case Library(library_name=name, library_version=version, source_path=str() as path):
+                blob, known_by = await self._from(lease, path), library_identity(name, version)
+                return _captured(blob, Source.LIBRARY, known_by, PurePosixPath(path).name)
+            case Library(library_name=name, library_version=version, source_url=str() as url):
+                fetched = await self._fetcher.fetch(url, limit=await self._shop.file_bytes(lease))
+                return _captured(fetched.blob, Source.LIBRARY, library_identity(name, version), fetched.name)
             case other:
                 raise Refused(f"{type(other).__name__} names no bytes to read", code="ERR_PAYLOAD_INVALID")
 
     async def _from(self, lease: Lease, path: str, root: str | None = None) -> Blob:
         """The bytes at a path; below a root it was found in, no link is followed on the way."""
         beneath = None if root is None or not Path(path).is_relative_to(root) else Path(root)
-        limit = self._shop.file_bytes(lease)
+        limit = await self._shop.file_bytes(lease)
         return await self._shop.blobs.put_file(Path(path), limit=limit, beneath=beneath)
 
     async def _sent(self, lease: Lease, path: str, blob: BlobId) -> Captured:
@@ -105,14 +115,14 @@ class Capturer:
         if name is None:
             raise Refused("the bytes of this upload are not kept; send them again", code="ERR_BLOB_MISSING")
         kept = await self._shop.blobs.verify(BlobHash(blob))
-        if kept.size > (limit := self._shop.file_bytes(lease)):
+        if kept.size > (limit := await self._shop.file_bytes(lease)):
             raise Refused(
                 f"{name} has {kept.size:,} bytes, the limit is {limit:,}", code="ERR_FILE_TOO_LARGE"
             )
         return _captured(kept, Source.UPLOAD, path, name)
 
     async def _begun_before(self, lease: Lease) -> Captured | None:
-        """What an earlier attempt, or the job this one replays, captured before the file was moved."""
+        """What an earlier attempt, or an earlier job on the document, captured."""
         document = await self._document(lease)
         if document is None:
             return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.collections import CollectionLimits
 from penstock.model.jobs import Lease
 from penstock.pipeline.embed import EmbeddingDesk
@@ -35,15 +36,18 @@ class Workshop:
     projection: Projection | None = None
     """What keeps vectors outside the database, where they are kept there too."""
     limits: Mapping[str, CollectionLimits] = field(default_factory=dict)
-    """Of collections that take less than others, by name."""
+    """Of collections of the local workspace that take less than others, by name."""
 
-    def limits_of(self, lease: Lease) -> CollectionLimits:
-        """What the collection of a job takes less of."""
-        return self.limits.get(lease.collection, NO_LIMITS)
+    async def limits_of(self, lease: Lease) -> CollectionLimits:
+        """What the collection of a job takes less of; one of this name elsewhere takes the usual."""
+        limits = self.limits.get(lease.collection)
+        if limits is None or await self.catalogue.workspace_of(lease.tenant) != LOCAL_WORKSPACE:
+            return NO_LIMITS
+        return limits
 
-    def file_bytes(self, lease: Lease) -> int:
+    async def file_bytes(self, lease: Lease) -> int:
         """The largest file the collection of a job takes."""
-        return self.limits_of(lease).bytes_within(self.file_bytes_max)
+        return (await self.limits_of(lease)).bytes_within(self.file_bytes_max)
 
     async def write(self, lease: Lease, work: Callable[[Transaction], T]) -> T:
         """Write for an attempt: nothing happens if the job is no longer its own."""

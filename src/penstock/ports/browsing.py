@@ -7,6 +7,8 @@ L3  A page, and what it costs, does not grow with what there is; one asked too l
 L4  Documents are counted exactly up to COUNT_MAX; where there are more, that is said.
 L5  Chunks are those of a version readers see, by ordinal.
 L6  What belongs to another workspace is not there.
+L7  Documents in error are taken by their code where they lie: nobody is given the others, and those that are
+    not in error are not looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from penstock.model.browsing import Page, ShownChunk, Total, Wish
-from penstock.model.catalogue import DocumentId, Version, VersionId, WorkspaceId
+from penstock.model.catalogue import CollectionId, Document, DocumentId, Version, VersionId, WorkspaceId
 
 
 class Browser(Protocol):
@@ -26,6 +28,18 @@ class Browser(Protocol):
 
     async def total(self, workspace: WorkspaceId, wish: Wish) -> Total:
         """How many a wish is met by, on all its pages (L4)."""
+        ...
+
+    async def failed(
+        self,
+        workspace: WorkspaceId,
+        *,
+        collection: CollectionId | None = None,
+        code: str | None = None,
+        after: Document | None = None,
+        limit: int = 1_000,
+    ) -> list[Document]:
+        """Documents in error, by collection and identity, behind one of them (L6, L7)."""
         ...
 
     async def versions(self, workspace: WorkspaceId, document: DocumentId) -> list[Version]:

@@ -33,6 +33,8 @@ K18  Bytes are in use as long as a version, a kept parse or an upload of them is
      them has not ended, or somebody holds them for a while that is not over.
 K19  A document put into another collection stays the same document: no reader sees it where it was, and it
      is seen where it is now once it is built there. What is at work on it comes first.
+K20  A tenant nobody knows joins the workspace of newcomers, for good; where there is none it is refused with
+     ERR_TENANT_INVALID.
 """
 
 from __future__ import annotations
@@ -55,7 +57,6 @@ from penstock.model.catalogue import (
     Holding,
     KeptParse,
     NewChunk,
-    NewDebt,
     NewDocument,
     Source,
     Stage,
@@ -73,7 +74,11 @@ class Shelves(Protocol):
     """Collections and their generations, inside a transaction."""
 
     def workspace_of(self, tenant: TenantId) -> WorkspaceId:
-        """The workspace a tenant belongs to; an unknown one joins the local workspace."""
+        """The workspace a tenant belongs to (K20)."""
+        ...
+
+    def join(self, tenant: TenantId, workspace: WorkspaceId) -> WorkspaceId:
+        """Have a tenant belong to a workspace, unless it belongs to one; to which it does (K20)."""
         ...
 
     def find(self, workspace: WorkspaceId, name: str) -> Collection | None:
@@ -84,10 +89,14 @@ class Shelves(Protocol):
         """How many documents and bytes a workspace holds, with what this transaction did (K16)."""
         ...
 
+    def count(self, workspace: WorkspaceId, *, most: int) -> int:
+        """How many collections a workspace has; no more than so many are counted (K16)."""
+        ...
+
     def declare(
         self, workspace: WorkspaceId, name: str, *, recipe_json: str, description: str = ""
     ) -> Collection:
-        """Make it, with a first generation of this recipe; an existing one keeps its own recipe (K1)."""
+        """Make it, with a first generation of this recipe; an existing one keeps its own recipe (K1, A5)."""
         ...
 
     def generation(self, generation: GenerationId) -> Generation | None:
@@ -142,13 +151,20 @@ class Documents(Protocol):
         ...
 
     def describe(
-        self, document: DocumentId, *, title: str | None, media: str, pages: int | None, metadata_json: str
+        self,
+        document: DocumentId,
+        *,
+        title: str | None,
+        media: str,
+        pages: int | None,
+        metadata_json: str,
+        branch: str | None = None,
     ) -> None:
-        """What parsing told about the document; its state becomes parsed."""
+        """What parsing told about the document, and the branch it was read from; its state becomes parsed."""
         ...
 
     def add_chunks(self, version: VersionId, model: str, chunks: Sequence[NewChunk]) -> None:
-        """Write some chunks (K6); a vector that is not known raises Broken."""
+        """Write some chunks (K6); a vector that is not known, or not any more, raises Unkept."""
         ...
 
     def publish(self, version: VersionId, *, chunks: int, carried: bool = False) -> None:
@@ -162,7 +178,9 @@ class Documents(Protocol):
         """
         ...
 
-    def touch(self, document: DocumentId, *, metadata_json: str | None = None) -> None:
+    def touch(
+        self, document: DocumentId, *, metadata_json: str | None = None, branch: str | None = None
+    ) -> None:
         """An ingest found nothing new to read: it is ingested as it stands, with this said of it."""
         ...
 
@@ -225,6 +243,10 @@ class Kept(Protocol):
         """How a document's file looked when its bytes of now were taken, and where it was found."""
         ...
 
+    def mark_of(self, document: DocumentId) -> str | None:
+        """How its file looked when its bytes of now were taken; None unless it is ingested, with a mark."""
+        ...
+
     def keep_report(self, job: JobId, report_json: str) -> None:
         """What a look at a folder found; a later look of the same job counts."""
         ...
@@ -246,20 +268,16 @@ class Kept(Protocol):
         ...
 
 
-class Debts(Protocol):
-    """What is owed, inside a transaction (K14)."""
-
-    def owe(self, debt: NewDebt) -> None:
-        """Owe it, once."""
-        ...
-
-    def paid(self, debt: Debt) -> None:
-        """It is done."""
-        ...
-
-
 class Catalogue(Protocol):
     """Looking, and paying debts."""
+
+    async def workspace_of(self, tenant: TenantId) -> WorkspaceId:
+        """The workspace a tenant belongs to; an unknown one would join the local workspace."""
+        ...
+
+    async def tenants(self, workspace: WorkspaceId) -> list[TenantId]:
+        """Those of a workspace: the one its own work runs under, and every one that joined it."""
+        ...
 
     async def collections(self, workspace: WorkspaceId) -> list[Collection]:
         """All of a workspace, by name."""
@@ -346,6 +364,10 @@ class Catalogue(Protocol):
 
         `visible` documents have a version in the answering generation, `built` ones in the one being built.
         """
+        ...
+
+    async def counts_of_all(self, workspace: WorkspaceId) -> Mapping[CollectionId, Mapping[str, int]]:
+        """The same of every collection of a workspace, all of one moment."""
         ...
 
     async def take_debts(self, kinds: Sequence[DebtKind], owner: str, *, limit: int = 10) -> list[Debt]:

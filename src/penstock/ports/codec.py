@@ -41,8 +41,22 @@ def decode_payload(item_type: ItemType, text: str) -> Payload:
     try:
         return _DECODERS[item_type].decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        if (found := _without_nulls(item_type, text)) is not None:
+            return found
         reason = "it holds bytes that are no text" if _is_no_text(text) else error
         raise Refused(f"{item_type} payload: {reason}", code="ERR_PAYLOAD_INVALID") from error
+
+
+def _without_nulls(item_type: ItemType, text: str) -> Payload | None:
+    """The payload where null stands for what may be left out; None if it is not that."""
+    try:
+        given = msgspec.json.decode(text)
+        if not isinstance(given, dict):
+            return None
+        told = {name: value for name, value in given.items() if value is not None}
+        return msgspec.convert(told, type=SHAPES[item_type]) if len(told) < len(given) else None
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
 
 
 def _is_no_text(text: str) -> bool:

@@ -56,6 +56,10 @@ class Conversations(Protocol):
         """A new conversation over these collections and documents, or over all there is (H10)."""
         ...
 
+    def count(self, workspace: WorkspaceId, *, most: int) -> int:
+        """How many a workspace has; no more than so many are counted (H9)."""
+        ...
+
     def find(self, workspace: WorkspaceId, conversation: ConversationId) -> Conversation | None:
         """One by id (H9)."""
         ...

@@ -3,7 +3,7 @@
 D1  `write` runs the function once inside a transaction and answers after the commit.
 D2  A function that raises leaves nothing behind, and nothing of its neighbours' work is lost.
 D3  Several callers' functions may share one commit; each sees only what is committed or came before it.
-D4  Events are numbered per user without gaps, in commit order.
+D4  Events are numbered per user without gaps, in commit order; each is forgotten with all before it.
 D5  A guarded write fails with LeaseLost when the attempt's token is not current.
 """
 
@@ -16,8 +16,9 @@ from penstock.model.events import Event, LoggedEvent
 from penstock.model.jobs import BatchId, Job, JobId, Lease, NewJob, Receipt
 from penstock.model.outcomes import Outcome
 from penstock.ports.accounts import Accounts
-from penstock.ports.catalogue import Debts, Documents, Kept, Shelves, Stages
+from penstock.ports.catalogue import Documents, Kept, Shelves, Stages
 from penstock.ports.conversations import Conversations
+from penstock.ports.debts import Debts
 from penstock.ports.requests import Requests
 from penstock.ports.uploads import Uploads
 
@@ -109,7 +110,11 @@ class Database(Protocol):
         ...
 
     async def forget_events(self, before: float, *, limit: int = 1000) -> int:
-        """Remove events older than that, at most `limit` a call; how many went. Numbers are never reused."""
+        """Remove events older than that and those before them, at most `limit` a call; how many went.
+
+        Numbers are never reused. A user's event that a clock running ahead has dated goes with the next one
+        that is old, so that what is kept has no gap and does not grow.
+        """
         ...
 
     async def close(self) -> None:

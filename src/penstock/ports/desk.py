@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,13 +16,15 @@ class Wanted:
     """Which jobs a listing shows; None means any."""
 
     state: State | None = None
-    tenant: str | None = None
+    tenants: Collection[str] | None = None
     collection: str | None = None
     item_type: str | None = None
     error_code: str | None = None
     before: JobId | None = None
     """Page on: only jobs older than this one, newest first."""
     limit: int = 50
+    payload: bool = True
+    """False leaves payloads out, which may be large: each is then an empty object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +47,8 @@ class Counts:
 class Desk(Protocol):
     """Operator verbs; none of them breaks a clause of the queue."""
 
-    async def find(self, job_id: JobId) -> Job | None:
-        """One job."""
+    async def find(self, job_id: JobId, *, tenants: Collection[str] | None = None) -> Job | None:
+        """One job; where tenants are named, another's is as unknown as one that never was."""
         ...
 
     async def jobs(self, wanted: Wanted) -> list[Job]:

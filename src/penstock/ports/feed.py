@@ -4,7 +4,7 @@ S1  `changes` returns True soon after any process has committed anything, at onc
     last did, and False when the time ran out. One waits at a time; nobody waiting costs nothing.
 S2  `pages` tells those of the users who have later events than the numbers given: each with his next events
     in order and his last number, all as of one moment that is not before the call.
-S3  A page whose first event does not follow the number given tells that those between are forgotten.
+S3  A page whose events do not follow the number given, one by one, tells that some between are forgotten.
 S4  `bounds` tells each user's last number with its time, and the oldest one kept. Numbers are never given
     twice, also not by an older copy of the data that was put back, where that can be noticed.
 S5  `snapshot` is one moment: its documents, answers and uploads are as they were right after its `seq`.

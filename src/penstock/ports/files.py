@@ -11,7 +11,9 @@ P2  Nothing a repository configures is run, and nothing is written to it.
 W1  A change is told when the file has been left alone for the quiet time, and only then.
 W2  What changed while nobody watched is told first, by comparison with what the caller knows.
 W3  Nothing is missed when the system loses its news: everything is compared again.
-W4  The watched folder's own going tells no file as gone; when it is back, all is compared again.
+W4  The watched folder's own going tells no file as gone, and neither does its standing empty from the start;
+    when it is back, all is compared again.
+W5  What cannot be looked at is not told as gone.
 M1  A move never overwrites: another file of that name makes `name (2).pdf`.
 M2  Repeating a move that happened is success and changes nothing.
 """
@@ -52,7 +54,7 @@ class Watcher(Protocol):
     def watch(
         self, root: Path, selection: Selection, known: Iterable[FoundFile]
     ) -> AsyncGenerator[tuple[Change, ...], None]:
-        """Settled changes from what is `known` on (W1 to W4), until the iteration is left."""
+        """Settled changes from what is `known` on (W1 to W5), until the iteration is left."""
         ...
 
 
@@ -80,10 +82,20 @@ class Mover(Protocol):
         ...
 
     async def write_beside(
-        self, target: Path, suffix: str, record: Mapping[str, Any], *, keep: bool = False
+        self,
+        target: Path,
+        suffix: str,
+        record: Mapping[str, Any],
+        *,
+        keep: bool = False,
+        since: str | None = None,
     ) -> Path:
         """Write a record as JSON beside a file: `name.pdf` and `.error.json` make `name.pdf.error.json`.
 
-        `keep` leaves a record as it is that is there already.
+        `keep` leaves a record as it is that is there already, `since` one whose job ended then or later.
         """
+        ...
+
+    async def drop_beside(self, target: Path, suffix: str) -> None:
+        """Remove such a record; one that is not there is removed."""
         ...

@@ -8,22 +8,29 @@ L1  An entry and its message to the engine are written together, and the message
 L2  Messages come out in the order they were written; one that is read twice is the same both times.
 L3  An attempt at a job the book has never heard of, because another program gave it to the engine, enters it.
     `begin` opens an attempt with a token higher than all before, hands out the entry's payload as it is now,
-    and tells which entries have ended and which must still wait for another of their subject.
+    and tells which entries have ended and which must still wait for another of their subject, or for a rename
+    to their path or from it. What joined an entry is that entry, whichever of its ids the engine knows it by.
 L4  An entry follows what the engine decided about a job whose worker is gone; one that has ended stays ended,
     and one that another attempt has begun since the engine decided stays with that attempt.
-L5  `unfinished` names every entry that has not ended, once, in pages.
+L5  `unfinished` names every entry that has not ended, once, in the order of their submits: told so, they form
+    the same lines in the engine as in the book. `entered` gives them as they were entered.
 L6  `ends` tells how entries ended, as the engine would have been told; `begun` which an attempt has in hand.
+L7  `refuse` ends a waiting entry the engine will not have, with the reason; others are left alone.
+L8  What another program gave the engine under the key of an entry that waits is that entry's latest intent,
+    and its id one more of the entry's: `join`. What meets no such entry is left to `begin`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from penstock.model.errors import ErrorReport
 from penstock.model.ids import new_job_id
 from penstock.model.jobs import BatchId, Job, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import Outcome
+from penstock.ports.roll import Roll
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +60,10 @@ class Begun:
 
     held: list[tuple[Lease, Lease]] = field(default_factory=list)
     """The engine's lease, and the one to work with."""
-    ended: list[Lease] = field(default_factory=list)
-    """The job has ended, or was taken as part of another: the engine should forget it."""
-    early: list[Lease] = field(default_factory=list)
-    """Another job of its subject has not ended yet."""
+    ended: list[tuple[Lease, Outcome]] = field(default_factory=list)
+    """The job has ended, and how: the engine should hear of it."""
+    early: list[tuple[Lease, JobId]] = field(default_factory=list)
+    """Another job of its subject, the one that is named, has not ended yet."""
     heirs: list[NewJob] = field(default_factory=list)
     """Jobs that wait under the key of one that has ended: the engine may think they were the same."""
 
@@ -80,6 +87,18 @@ class Ledger(Protocol):
         """Open attempts (L3)."""
         ...
 
+    def roll(self, worker: WorkerId) -> Roll:
+        """What the worker writes down as its handlers begin; `begun` is judged by it."""
+        ...
+
+    async def join(self, jobs: Sequence[NewJob]) -> None:
+        """Jobs of other programs that joined others in the engine (L8)."""
+        ...
+
+    async def met(self, jobs: Sequence[NewJob]) -> list[NewJob]:
+        """Those under whose keys an entry waits (L8)."""
+        ...
+
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Book that attempts go on; says which are over and which were cancelled."""
         ...
@@ -93,7 +112,7 @@ class Ledger(Protocol):
         ...
 
     async def begun(self, job_ids: Sequence[JobId]) -> set[JobId]:
-        """Those an attempt has begun and not ended (L6), by the ids they were asked by."""
+        """Those a handler has begun and not ended (L6), by the ids they were asked by."""
         ...
 
     async def progress(self, lease: Lease, progress: Progress) -> bool:
@@ -108,8 +127,16 @@ class Ledger(Protocol):
         """Take over what the engine says of jobs it took back (L4)."""
         ...
 
-    async def unfinished(self, after: JobId | None = None, *, limit: int = 500) -> list[Message]:
-        """Entries that have not ended, a page at a time (L5); where one stands is of no meaning here."""
+    def unfinished(self, *, portion: int = 500) -> AsyncIterator[list[JobId]]:
+        """Entries that have not ended, a page at a time (L5)."""
+        ...
+
+    async def entered(self, job_ids: Sequence[JobId]) -> list[NewJob]:
+        """Those of the entries that have not ended, in this order (L5)."""
+        ...
+
+    async def refuse(self, job_id: JobId, error: ErrorReport) -> None:
+        """The engine will never take this one (L7)."""
         ...
 
     async def promote(self) -> float | None:

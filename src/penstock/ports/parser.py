@@ -5,6 +5,7 @@ R2  No file costs more than its limits of time, memory, output and pages, nor an
 R3  A parser that dies is told apart from one that refuses: Broken with ERR_PARSER_CRASHED.
 R4  The text is valid, clean and in reading order; pages, headings and cuts are offsets into it.
 R5  Cancelling the call ends the child and everything it started.
+R6  A process that has read a file of one owner never sees one of another.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from penstock.model.parsed import Parsed
 class Parser(Protocol):
     """Reads files."""
 
-    async def parse(self, source: Path, name: str, *, lenient: bool = False) -> Parsed:
+    async def parse(self, source: Path, name: str, *, lenient: bool = False, owner: str = "") -> Parsed:
         """The text of the file at `source`, which people know as `name` (its ending is a hint, no more).
 
-        `lenient` takes a damaged file for what can still be read of it, with a note for what cannot.
+        `lenient` takes a damaged file for what can still be read of it, with a note for what cannot; `owner`
+        says whose file it is (R6).
         """
         ...

@@ -4,17 +4,20 @@ Clauses, which the contract suite in `tests/contract` names:
 
 C1   A submit is durable when it returns.
 C2   The same job id again returns that job, whatever its state, and changes nothing.
-C3   A claim hands a job to one holder, recorded under a lease and a token, for a limited time.
+C3   A claim hands a job to one holder, recorded under a lease and a token, for a limited time. What it leased
+     though its answer never came costs nothing: the same worker's next claim finds it, waiting or as its own.
 C4   An extend or settle whose token is not the current one changes nothing and says so.
 C5   Settling twice with the same token has the effect of settling once; an ended job stays ended.
 C6   Order: highest priority (a delete counts as 10); within it tenants in turn; within a tenant first in,
      first out; every tenth claim takes the longest-waiting ready job instead.
 C7   A job whose worker is dead, or whose lease ran out, is claimable again after a rescue, once, ahead of its
-     backlog; a death spends a retry, two deaths make it run alone, a third makes it poison.
+     backlog; a death spends a retry, two deaths make it run alone, a third makes it poison. Where a roll is
+     kept, what no handler had begun goes back free.
 C8   A delayed job is not claimable before its due time, and is after the next promote.
 C9   Another submit with the same key: while waiting, the later intent replaces payload and operation, the
      higher priority stays, the first id is returned; while running, a successor waits; afterwards, a new job.
-C10  One subject, one job at a time, in submit order whatever their priority.
+C10  One subject, one job at a time, in submit order whatever their priority. A rename counts on its new path
+     too; an engine outside the database leaves that to the book (L3).
 C11  A delete ends every earlier unfinished job on its object and never touches a later one; an ingest over a
      waiting delete becomes delete-then-ingest; a scan over a waiting job leaves it as it is.
 C12  delete_tenant is a barrier: nothing of the tenant submitted before it runs after it, nothing submitted
@@ -36,6 +39,7 @@ from typing import Protocol
 
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import Outcome
+from penstock.ports.roll import Roll
 
 
 class Queue(Protocol):
@@ -52,6 +56,13 @@ class Queue(Protocol):
         """
         ...
 
+    def roll(self, worker: WorkerId) -> Roll:
+        """Begin a worker's roll: from now on what it claims counts as begun only once that is called over.
+
+        Without one every claimed job counts as begun.
+        """
+        ...
+
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases by their item type's length (C4); says which are lost and which were cancelled."""
         ...
@@ -65,7 +76,7 @@ class Queue(Protocol):
         ...
 
     async def beat(self, worker: WorkerId, *, concurrency: int) -> None:
-        """Say that this worker process is alive and fetching."""
+        """Say that this worker process is alive, and how many jobs it would run at once: 0 is draining."""
         ...
 
     async def leave(self, worker: WorkerId, *, died: bool = False) -> int:

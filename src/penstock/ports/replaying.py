@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import uuid
+from dataclasses import replace
 
 from penstock.model.errors import Refused
-from penstock.model.jobs import Job, NewJob
+from penstock.model.jobs import Job, JobId, NewJob
 from penstock.model.states import ENDED
 from penstock.ports.codec import decode_payload
 
@@ -27,6 +29,12 @@ def replayed(job: Job) -> NewJob:
         delete_first=job.delete_first,
         replay_of=job.id,
     )
+
+
+def replayed_once(job: Job) -> NewJob:
+    """The same under an id made of the old job and of when it ended: submitted twice, it is one job."""
+    name = f"replayed:{job.id}:{job.finished_at}"
+    return replace(replayed(job), id=JobId(str(uuid.uuid5(uuid.NAMESPACE_URL, name))))
 
 
 def _metadata_of(job: Job) -> dict[str, object]:

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from penstock.model.errors import ErrorReport
 from penstock.model.jobs import JobId, Lease
 from penstock.model.outcomes import Outcome
 
 
 class Telemetry(Protocol):
-    """Told by a worker, its rescuer, its breakers and the supervisor."""
+    """Told by a worker, its rescuer, its breakers, its queue and the supervisor."""
 
     def began(self, lease: Lease) -> None:
         """An attempt starts, in the task that calls this."""
@@ -45,6 +46,10 @@ class Telemetry(Protocol):
         """So many messages went back from lists of workers nobody knows."""
         ...
 
+    def refused(self, rank: int, error: ErrorReport, job_id: JobId | None) -> None:
+        """A message that came by a list of this rank became no job, and is a dead letter."""
+        ...
+
     def left_alone(self, until: float) -> None:
         """A dependency is left alone until this steady time, and probed from then on; 0 if none is."""
         ...
@@ -60,6 +65,7 @@ class Silent:
     ) -> None: ...
     def rescued(self, job_ids: Sequence[JobId]) -> None: ...
     def reaped(self, messages: int) -> None: ...
+    def refused(self, rank: int, error: ErrorReport, job_id: JobId | None) -> None: ...
     def left_alone(self, until: float) -> None: ...
 
 

@@ -41,6 +41,10 @@ class Reception(Protocol):
         """So many bytes have come of each, and more are waited for (U3)."""
         ...
 
+    async def arriving(self, workspace: WorkspaceId) -> Mapping[UploadId, int]:
+        """How many bytes are said to have come of each that has not ended (U3)."""
+        ...
+
     async def heal(self, *, limit: int = 100) -> list[UploadId]:
         """End what nobody receives any more (U4); which they were."""
         ...

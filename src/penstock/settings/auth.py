@@ -144,6 +144,16 @@ class Http:
     quota_bytes: int | None = setting(
         Size(1 << 60), None, "Bytes of documents one workspace may be given by the API; none is no limit."
     )
+    quota_collections: int = setting(
+        Whole(0, 1_000_000),
+        200,
+        "Collections one workspace may have where another is made by the API; 0 is no limit.",
+    )
+    quota_conversations: int = setting(
+        Whole(0, 1_000_000_000),
+        10_000,
+        "Conversations one workspace may have where another is begun by the API; 0 is no limit.",
+    )
     priority_max: int = setting(
         Whole(0, 10),
         5,

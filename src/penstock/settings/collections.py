@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.model.collections import CollectionLimits, name_fault
+from penstock.model.collections import CollectionLimits, RecreationPolicy, name_fault
 from penstock.model.payloads import DEPTH_MAX
 from penstock.model.recipes import CHUNK_TOKENS_LEAST, CHUNK_TOKENS_MOST, Recipe
 from penstock.settings.compound import ListOf, MapOf, Record
 from penstock.settings.kinds import quoted
 from penstock.settings.numbers import Size, Switch, Whole
 from penstock.settings.problems import UnfitWithin, Within
-from penstock.settings.texts import Folder, Text
+from penstock.settings.texts import Choice, Folder, Text
 
 DEPTH = 10
 FILE_BYTES_MAX = 1 << 40
@@ -63,6 +63,8 @@ class DeclaredCollection:
     recipe: RecipeChoice = RecipeChoice()
     limits: CollectionLimits = field(default_factory=CollectionLimits)
     sources: tuple[SourceFolder, ...] = ()
+    recreation_policy: str = RecreationPolicy.RECREATE.value
+    """A word of RecreationPolicy."""
 
 
 class _Description(Text):
@@ -146,7 +148,13 @@ LIMITS = Record(
 )
 COLLECTION = Record(
     make=DeclaredCollection,
-    keys={"description": _Description(), "recipe": RECIPE, "limits": LIMITS, "sources": ListOf(SOURCE)},
+    keys={
+        "description": _Description(),
+        "recipe": RECIPE,
+        "limits": LIMITS,
+        "sources": ListOf(SOURCE),
+        "recreation_policy": Choice(tuple(map(str, RecreationPolicy))),
+    },
     faults=_collection_faults,
 )
 

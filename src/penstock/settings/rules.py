@@ -13,6 +13,10 @@ from penstock.settings.given import Given
 from penstock.settings.problems import Problem
 from penstock.settings.tree import Settings
 
+ROOT, QUEUE = "rag:ingest:", "rag:ingest:queue"
+DEAD_LETTER, COMPLETED, RATE_LIMIT = f"{QUEUE}:dead-letter", f"{ROOT}completed", f"{ROOT}rate-limit"
+"""What is documented below the root; the rest of it is the engine's."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
@@ -98,6 +102,23 @@ def _shared_names(settings: Settings) -> str | None:
     names += [worker.processing_list_pattern, worker.heartbeat_key_pattern]
     twice = sorted({name for name in names if names.count(name) > 1})
     return f"{', '.join(twice)} is used twice" if twice else None
+
+
+def _names_of_ours(settings: Settings) -> str | None:
+    worker, queues = settings.worker, set(settings.worker.queues.values())
+    others = {worker.completed_list, settings.producer.rate_limit_key}
+    others |= {worker.processing_list_pattern, worker.heartbeat_key_pattern}
+    taken = {name for name in queues | others | {worker.dead_letter_list} if _is_ours(name)}
+    taken |= {DEAD_LETTER} & (queues | others)
+    taken |= {QUEUE} & (others | {worker.dead_letter_list})
+    return f"{', '.join(sorted(taken))} has a use of its own" if taken else None
+
+
+def _is_ours(name: str) -> bool:
+    """Whether it is one of the engine's own names; see docs/reference/redis-keys.md."""
+    if not name.startswith(ROOT) or name in (QUEUE, COMPLETED, RATE_LIMIT):
+        return False
+    return not name.startswith(f"{QUEUE}:") or name.startswith(f"{QUEUE}:priority-")
 
 
 def _unknown_priority(settings: Settings) -> str | None:
@@ -196,6 +217,16 @@ def _queue_against_url(settings: Settings) -> str | None:
     return _differ(redis_server(queue.reveal()), redis_server(url.reveal()), *parts)
 
 
+_REDIS_NAMES = (
+    "worker.queues",
+    "worker.completed_list",
+    "worker.dead_letter_list",
+    "worker.processing_list_pattern",
+    "worker.heartbeat_key_pattern",
+    "producer.rate_limit_key",
+)
+"""Keys whose values are names in Redis."""
+
 RULES = (
     Rule(
         keys=("worker.brpoplpush_timeout", "worker.heartbeat_ttl"),
@@ -219,16 +250,14 @@ RULES = (
         must="must name only priorities that have an entry in worker.queues",
     ),
     Rule(
-        keys=(
-            "worker.queues",
-            "worker.completed_list",
-            "worker.dead_letter_list",
-            "worker.processing_list_pattern",
-            "worker.heartbeat_key_pattern",
-            "producer.rate_limit_key",
-        ),
+        keys=_REDIS_NAMES,
         wrong=_shared_names,
         must="must share no Redis name with another key of worker or with producer.rate_limit_key",
+    ),
+    Rule(
+        keys=_REDIS_NAMES,
+        wrong=_names_of_ours,
+        must=f"must, below {ROOT}, be as documented, or a list of {QUEUE}: that is not priority-…",
     ),
     Rule(
         keys=("producer.default_priority", "worker.priorities"),

@@ -42,15 +42,14 @@ class Choice(Kind[str]):
 
 
 class Pattern(Kind[str]):
-    """A printf pattern for one name: exactly one %s; a literal percent sign is %%."""
+    """A pattern for one name: exactly one %s, and no other percent sign."""
 
-    words = "a line of text with exactly one %s, where the worker's id goes"
+    words = "a line of text with exactly one %s, where the worker's id goes, and no other percent sign"
 
     def read(self, raw: object) -> str:
         text = Text().read(raw)
-        conversions = re.findall(r"%.?", text.replace("%%", ""))
-        if conversions != ["%s"]:
-            raise Unfit(f"{quoted(raw)} has no %s, more than one, or another conversion")
+        if text.count("%s") != 1 or text.count("%") != 1:
+            raise Unfit(f"{quoted(raw)} has no %s, more than one, or another percent sign")
         return text
 
 

@@ -53,8 +53,14 @@ class Redis:
         Whole(0, 10_000), 0, "Connections kept in reserve: a broken one is replaced without dialling."
     )
     dial_timeout: float = documented(SPAN, "5s", "Longest wait for a connection.")
-    read_timeout: float = documented(SPAN, "3s", "Longest wait for a reply.")
-    write_timeout: float = documented(SPAN, "3s", "Longest wait to send a command.")
+    read_timeout: float = documented(
+        SPAN, "3s", "Longest time of an operation: connecting, sending, waiting, trying again."
+    )
+    write_timeout: float = documented(
+        SPAN,
+        "3s",
+        "No effect by itself: redis.read_timeout is the deadline of a command, sending included.",
+    )
     max_retries: int = documented(
         Whole(0, 100), 3, "Times a command is sent again after a broken connection."
     )
@@ -151,7 +157,8 @@ class Sqlite:
     vectors_max: int = setting(
         Whole(0, 100_000_000),
         400_000,
-        "Vectors one process keeps in memory to search them; collections beyond are searched on the disk.",
+        "Vectors one process keeps in memory to search them, counted as of 384 numbers: one of 3,072 counts "
+        "as eight. Collections beyond are searched on the disk.",
     )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TypeVar
 
-from penstock.engines.redis.comparing import unheld
+from penstock.engines.redis.comparing import Comparing
 from penstock.engines.redis.describing import describe
 from penstock.engines.redis.hints import Hints
 from penstock.engines.redis.names import Inbox, Names
@@ -51,9 +50,10 @@ class BookedStore:
         self.engine = engine
         self.reading = reading
         self.clock = book.clock
+        self.footing = book.footing
         self._yields = Yields(book, book.catalogue)
         engine.access.begun = book.ledger.begun
-        self.queue = BookedQueue(book.ledger, engine.queue, engine.desk, self._describe)
+        self.queue = BookedQueue(book.ledger, engine.queue, engine.desk, self._describe, reading.strangers)
         self.desk = BookedDesk(book.desk, engine.desk, self.queue.relay)
         self.batches = book.batches
         self.catalogue = book.catalogue
@@ -89,18 +89,20 @@ class BookedStore:
         """Finish what was accepted; the client is closed by those who opened it."""
         await self._book.close()
 
-    async def _describe(self, jobs: Sequence[JobId]) -> None:
+    async def _describe(self, jobs: Mapping[JobId, JobId]) -> None:
         """Tell in their hashes what jobs made; the numbers are worth less than the end of the job."""
         try:
-            for job in jobs:
-                await describe(self.engine.access, job, await self._yields.of(job))
+            for theirs, job in jobs.items():
+                made = await self._yields.of(job)
+                for name in {theirs, job}:
+                    await describe(self.engine.access, name, made)
         except Fault as fault:
             log.warning("what jobs made is not in their hashes: %s", fault.message)
 
     def comparer(self) -> Comparer:
         """What tells the queue again of jobs it has lost."""
         return Comparer(
-            self._book.ledger, self.engine.queue, self.engine.desk, partial(unheld, self.engine.access)
+            self._book.ledger, self.engine.queue, self.engine.desk, Comparing(self.engine.access).unheld
         )
 
 
@@ -114,10 +116,19 @@ class Reading:
         self._declared = Declared()
         self._translate = translator(settings, lambda: self._declared)
         self._store: BookedStore | None = None
+        self._read: list[NewJob] = []
 
     def translate(self, message: bytes, inbox: Inbox) -> NewJob | Refusal:
         """A message becomes a job, or a reason why not."""
-        return self._translate(message, inbox.name)
+        found = self._translate(message, inbox.name)
+        if isinstance(found, NewJob):
+            self._read.append(found)
+        return found
+
+    def strangers(self) -> list[NewJob]:
+        """The jobs messages have become since this was last asked."""
+        read, self._read = self._read, []
+        return read
 
     async def begin(self, store: BookedStore) -> None:
         """Know the collections before the first message is read."""
@@ -187,6 +198,7 @@ async def trades_of(settings: Settings, store: object, telemetry: Telemetry) -> 
     if not isinstance(store, BookedStore):
         return ()
     await store.reading.begin(store)
+    store.engine.access.telemetry = telemetry
     given = settings.reaper
     reaper = Reaper(
         store.engine.reaper(count=given.scan_count),

@@ -14,7 +14,7 @@ from penstock.model.catalogue import (
     NewDebt,
     WorkspaceId,
 )
-from penstock.model.collections import check_collection_name
+from penstock.model.collections import RecreationPolicy, check_collection_name
 from penstock.model.errors import Refused
 from penstock.model.jobs import Lease
 from penstock.model.recipes import Recipe
@@ -132,6 +132,8 @@ async def reindex_for(store: Store, settings: Settings, lease: Lease) -> None:
     if await store.catalogue.report(lease.job_id) is not None:
         return
     collection = await known_collection(store, settings, lease.collection)
+    if not await _is_recreated(store, settings, collection):
+        return
     recipe = recipe_for(settings, wanted_recipe(settings, collection)).to_json()
 
     def begin(tx: Transaction) -> None:
@@ -141,6 +143,17 @@ async def reindex_for(store: Store, settings: Settings, lease: Lease) -> None:
         tx.kept.keep_report(lease.job_id, json.dumps({"reindexed": generation.id}))
 
     await store.write(begin)
+
+
+async def _is_recreated(store: Store, settings: Settings, collection: Collection) -> bool:
+    """Whether the collection's policy is to build it anew when a message asks for it."""
+    match RecreationPolicy(declared(settings, collection).recreation_policy):
+        case RecreationPolicy.RECREATE:
+            return True
+        case RecreationPolicy.SKIP:
+            return not (await store.catalogue.counts(collection.id))["visible"]
+        case RecreationPolicy.APPEND:
+            return False  # the document the message is about is what is appended
 
 
 def recipe_for(settings: Settings, choice: RecipeChoice, *, place: str = "") -> Recipe:
@@ -160,14 +173,10 @@ def _recipe(settings: Settings, choice: RecipeChoice) -> Recipe:
 
 
 def wanted_recipe(settings: Settings, collection: Collection) -> RecipeChoice:
-    """What the configuration says about a collection, or what it was made with where it says nothing.
-
-    It speaks of collections of the local workspace; another's of the same name keeps its own recipe.
-    """
-    is_local = collection.workspace == LOCAL_WORKSPACE
-    declared = settings.collections.get(collection.name) if is_local else None
-    if declared is not None:
-        return declared.recipe
+    """What the configuration says about a collection, or what it was made with where it says nothing."""
+    found = _declared(settings, collection)
+    if found is not None:
+        return found.recipe
     kept = asdict(Recipe.from_json(collection.recipe_json))
     del kept["model"]
     return RecipeChoice(**kept)
@@ -182,4 +191,10 @@ def differences(settings: Settings, collection: Collection) -> list[str]:
 
 def declared(settings: Settings, collection: Collection) -> DeclaredCollection:
     """What the configuration says about it; nothing, for one it does not name."""
-    return settings.collections.get(collection.name, DeclaredCollection())
+    return _declared(settings, collection) or DeclaredCollection()
+
+
+def _declared(settings: Settings, collection: Collection) -> DeclaredCollection | None:
+    """The configuration speaks of the local workspace; it says nothing of another's of the same name."""
+    is_local = collection.workspace == LOCAL_WORKSPACE
+    return settings.collections.get(collection.name) if is_local else None

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from penstock.intake.messages import Declared, Place, translate
-from penstock.model.catalogue import LOCAL_TENANT, Collection
-from penstock.model.jobs import PRIORITY_NAMES, NewJob
+from penstock.model.catalogue import LOCAL_TENANT, Collection, WorkspaceId
+from penstock.model.jobs import PRIORITY_NAMES, NewJob, TenantId
 from penstock.model.messages import Refusal, Terms
 from penstock.model.priorities import ranks_of
 from penstock.settings import Settings
 from penstock.wiring.collections import declare_all
-from penstock.wiring.store import Store
+from penstock.wiring.store import Store, newcomers_of
 from penstock.wiring.watching import folders_of
 
 Translator = Callable[[bytes, str], NewJob | Refusal]
@@ -22,7 +22,8 @@ Translator = Callable[[bytes, str], NewJob | Refusal]
 
 async def declared_by(store: Store, settings: Settings) -> Declared:
     """Every collection of the local workspace; those the configuration names are made if need be."""
-    return _declared(settings, await declare_all(store, settings))
+    collections = await declare_all(store, settings)
+    return _declared(settings, collections, await store.register.tenants())
 
 
 def scan_root(settings: Settings) -> Path | None:
@@ -57,7 +58,9 @@ def translator(settings: Settings, declared: Callable[[], Declared]) -> Translat
     return read
 
 
-def _declared(settings: Settings, collections: Sequence[Collection]) -> Declared:
+def _declared(
+    settings: Settings, collections: Sequence[Collection], tenants: Mapping[TenantId, WorkspaceId]
+) -> Declared:
     folders, scanned = folders_of(settings), scan_root(settings)
     return Declared(
         places=tuple(
@@ -72,6 +75,8 @@ def _declared(settings: Settings, collections: Sequence[Collection]) -> Declared
         ),
         roots=() if scanned is None else (str(scanned),),
         default=settings.producer.collection,
+        tenants=tenants,
+        newcomers=newcomers_of(settings),
     )
 
 

@@ -10,20 +10,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from penstock.engines.disk.mounts import kind_of, tells_all_news
+from penstock.engines.sqlite.connection import LIBRARY_LEAST
 from penstock.engines.sqlite.examining import examine, library
 from penstock.engines.system import machine
 from penstock.engines.system.clock import SystemClock
 from penstock.model.diagnosis import Finding, Verdict
-from penstock.model.errors import Fault, Refused
+from penstock.model.errors import Fault, Refused, Unavailable
 from penstock.settings import Address, Secret, Settings
 from penstock.wiring.attendance import attendance
 from penstock.wiring.collections import recipe_for
 from penstock.wiring.parsers import parser_abilities
 from penstock.wiring.sign_in import sign_in_findings
 from penstock.wiring.store import open_store
-from penstock.wiring.vectors import open_projection
+from penstock.wiring.vectors import OLDEST, is_old, open_projection, server_version
 
-SQLITE_LEAST = (3, 38)
 FREE_LITTLE = 1 << 30
 FREE_NOTHING = 100 << 20
 WATCHES_LITTLE = 8192
@@ -85,7 +85,7 @@ def _configuration(config: Path | None) -> list[Finding]:
 async def _programs(_: Settings) -> list[Finding]:
     version, can_search = library()
     found = [ok("python", f"Python {platform.python_version()} on {sys.platform}.")]
-    if tuple(map(int, version.split(".")[:2])) < SQLITE_LEAST or not can_search:
+    if tuple(map(int, version.split(".")[:2])) < LIBRARY_LEAST or not can_search:
         lacks = "" if can_search else " without FTS5"
         found.append(
             wrong("sqlite", f"SQLite {version}{lacks} is too old.", "Use a Python built with a newer SQLite.")
@@ -207,19 +207,29 @@ async def _answerer(settings: Settings) -> list[Finding]:
 
 
 async def _endpoint(name: str, address: Address, key: Secret | None) -> Finding:
-    """Whether anybody answers there; any answer but a refusal of the key will do."""
-    import httpx
+    """Whether it lists its models to us; some that work have no such list, so that is a warning."""
+    from penstock.engines.openai import Endpoint, Role
 
-    headers = {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
+    role = Role.EMBEDDER if name == "embedder" else Role.ANSWERER
+    endpoint = Endpoint(
+        role,
+        address.reveal(),
+        clock=SystemClock(),
+        timeout=ENDPOINT_SECONDS,
+        key=None if key is None else key.reveal(),
+    )
     try:
-        async with httpx.AsyncClient(trust_env=False, timeout=ENDPOINT_SECONDS) as client:
-            answer = await client.get(f"{address.reveal().rstrip('/')}/models", headers=headers)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        told = f"{address} cannot be reached: {type(error).__name__}."
+        status = await endpoint.status()
+    except Unavailable as fault:
+        told = f"{address}: {fault.message}."
         return wrong(name, told, f"Check {name} in the configuration and that the server runs.")
-    if answer.status_code in (401, 403):
-        section = "embedding" if name == "embedder" else "answering"
-        return wrong(name, f"{address} refuses the key.", f"Check {section}.api_key.")
+    finally:
+        await endpoint.close()
+    if status in (401, 403):
+        return wrong(name, f"{address} refuses the key.", f"Check {role}.api_key.")
+    if status >= 300:
+        told = f"{address} answers, but with status {status} where it should list its models."
+        return warning(name, told, f"Check {name} in the configuration, unless it has no such list.")
     return ok(name, f"{address} answers.")
 
 
@@ -237,6 +247,11 @@ async def _vectors(settings: Settings) -> list[Finding]:
     found = await asyncio.to_thread(examine, settings.data, seconds=0.0)
     if found is None or found.schema != found.known:
         return []
+    version = await server_version(settings)
+    if is_old(version):
+        asked = ".".join(map(str, OLDEST))
+        told = f"{settings.vectors} is Qdrant {version}; {asked} or newer is asked for."
+        return [wrong("vectors", told, "Run a newer server; it reads the old one's data.")]
     async with open_store(settings) as store, open_projection(settings, store.manifest) as projection:
         points, chunks = (0, 0) if projection is None else await projection.coverage()
     if points < chunks:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,10 +21,13 @@ from penstock.model.catalogue import BlobId, Document, DocumentId, Source
 from penstock.model.diagnosis import Disagreement, Flaw, Need
 from penstock.model.errors import Broken, Fault, Refused
 from penstock.model.files import BlobHash, blob_hash
-from penstock.model.options import Options
-from penstock.model.payloads import Content
+from penstock.model.jobs import Job
+from penstock.model.options import Options, Origin, options_of
+from penstock.model.payloads import Content, ItemType, Library
 from penstock.model.uploads import Uploaded, uploaded_blob
+from penstock.ports.codec import decode_payload
 from penstock.settings import Settings
+from penstock.wiring.intake import last_job
 from penstock.wiring.store import Store
 from penstock.wiring.vectors import open_projection
 
@@ -169,20 +173,21 @@ class Audit:
         document = await self._document(document_id)
         if document is None:
             return True
+        last = await last_job(self._store, document)
         order = Order(
             tenant=document.tenant,
             collection=document.collection_name,
             priority=MEND_PRIORITY,
-            options=Options(rebuild=True),
+            options=_anew(last),
             max_retries=self._settings.worker.max_retries,
             branch=document.branch,
         )
         try:
-            return await self._submit(document, order)
+            return await self._submit(document, order, last)
         except Refused:
             return False
 
-    async def _submit(self, document: Document, order: Order) -> bool:
+    async def _submit(self, document: Document, order: Order, last: Job | None) -> bool:
         admission = Admission(self._store)
         match document.source:
             case Source.FILE:
@@ -193,7 +198,7 @@ class Audit:
                     return False
                 await admission.text(order, Content(content=text), name=document.name)
             case Source.LIBRARY:
-                return await self._replay(document)
+                await admission.library(order, _library(document, last), name=document.name)
             case Source.UPLOAD:
                 blob = uploaded_blob(document.identity)
                 if blob is None:
@@ -213,17 +218,26 @@ class Audit:
         with file:
             return (await asyncio.to_thread(file.read)).decode()
 
-    async def _replay(self, document: Document) -> bool:
-        for stage in reversed(await self._store.catalogue.stages(document.id)):
-            if await self._store.desk.find(stage.job) is not None:
-                await self._store.desk.replay([stage.job])
-                return True
-        return False
-
     async def _document(self, document_id: str) -> Document | None:
         """Of any workspace; None if it, or its collection, was deleted meanwhile."""
         found = await self._store.write(lambda tx: tx.documents.get(DocumentId(document_id)))
         return None if found is None or found.hidden else found
+
+
+def _anew(last: Job | None) -> Options:
+    """As it was treated last, but built anew; nothing is moved, and a file that is gone is no delete."""
+    options = Options() if last is None else options_of(last.metadata_json)
+    return replace(options, origin=Origin.ASKED, reindex=False, rebuild=True, mark=None, demanded=False)
+
+
+def _library(document: Document, last: Job | None) -> Library:
+    """Where it was taken from; once nobody knows any more, what is kept of it."""
+    if last is not None and last.item_type is ItemType.LIBRARY:
+        payload = decode_payload(last.item_type, last.payload_json)
+        if isinstance(payload, Library):
+            return payload
+    name, _, version = document.identity.rpartition(":")
+    return Library(library_name=name, library_version=version)
 
 
 def _told(flaw: Flaw, need: Need) -> Disagreement:

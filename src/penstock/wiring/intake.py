@@ -5,17 +5,28 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from penstock.engines.disk import DiskFinder
+from penstock.engines.disk.moving import DiskMover
 from penstock.engines.git import GitProjects
-from penstock.intake.admission import Admission, Admitted, Order
-from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, DocumentState, NewDocument, StageKind
+from penstock.intake.admission import PORTION, Admission, Admitted, Order, admit_deletion
+from penstock.intake.whereabouts import Whereabouts
+from penstock.model.catalogue import (
+    LOCAL_TENANT,
+    LOCAL_WORKSPACE,
+    Collection,
+    Document,
+    DocumentState,
+    NewDocument,
+    StageKind,
+)
 from penstock.model.errors import Refused
 from penstock.model.files import Portion, Selection
 from penstock.model.ids import documented_ids
-from penstock.model.jobs import Job, JobId, NewJob, Operation
+from penstock.model.jobs import Job, JobId, NewJob, Operation, TenantId
 from penstock.model.options import Options
 from penstock.model.payloads import Content, File, Folder, Library, Project
 from penstock.ports.clock import Clock
@@ -24,6 +35,7 @@ from penstock.ports.database import Transaction
 from penstock.settings import Settings
 from penstock.wiring.collections import declared
 from penstock.wiring.store import Store
+from penstock.wiring.watching import folders_of
 
 DRAWS = 5
 """How often ids are drawn again where one was taken."""
@@ -69,6 +81,11 @@ async def submit_all(
                 files.setdefault(request.priority, []).append((number, file.file_path))
             case Content() as content:
                 answers[number] = await admission.text(order, content, name=request.name)
+            case Project() as project:
+                tenant = await _tenant_of(store, project)
+                answers[number] = await admission.job(
+                    replace(order, tenant=tenant), project, Operation.INGEST
+                )
             case other:
                 answers[number] = await admission.job(order, other, Operation.INGEST)
     for priority, some in files.items():
@@ -82,6 +99,18 @@ async def submit_all(
         admitted = await _admit_files(admission, order, [path for _, path in some], settings, store.clock)
         answers |= {number: each for (number, _), each in zip(some, admitted, strict=True)}
     return [answers[number] for number in range(len(requests))]
+
+
+async def _tenant_of(store: Store, project: Project) -> TenantId:
+    """The tenant a project is, registered under the local workspace from now on."""
+    git = GitProjects(shutil.which("git"))
+    facts = await git.facts(Path(project.project_root), remote=project.git_remote)
+    tenant = TenantId(facts.tenant)
+    if await store.write(lambda tx: tx.shelves.join(tenant, LOCAL_WORKSPACE)) != LOCAL_WORKSPACE:
+        raise Refused(
+            f"{project.project_root} is a project of another workspace than yours", code="ERR_TENANT_INVALID"
+        )
+    return tenant
 
 
 async def _admit_files(
@@ -102,17 +131,42 @@ async def _admit_files(
     raise AssertionError("unreachable")
 
 
+async def moved_to(store: Store, settings: Settings, collection: Collection, path: str) -> list[Document]:
+    """The documents of a collection whose dropped file lies there now."""
+    whereabouts = Whereabouts(folders_of(settings), DiskMover())
+    found = await whereabouts.documents_at(store.catalogue, collection.workspace, path)
+    return [each for each in found if each.collection == collection.id]
+
+
 async def delete_all(
-    store: Store, settings: Settings, collection: str, identities: Sequence[str], *, priority: int
+    store: Store, settings: Settings, documents: Sequence[Document], *, priority: int
 ) -> list[Admitted]:
-    """Submit the deletion of documents, by path or by id."""
-    order = Order(
-        tenant=LOCAL_TENANT,
-        collection=collection,
-        priority=priority,
-        max_retries=settings.worker.max_retries,
-    )
-    return await Admission(store).removals(order, identities)
+    """Take documents out of sight now, each as its own tenant's; their jobs end what is done with them."""
+    admitted: list[Admitted] = []
+    for at in range(0, len(documents), PORTION):
+        portion = documents[at : at + PORTION]
+        admitted += await store.write(
+            partial(_delete, documents=portion, settings=settings, priority=priority)
+        )
+    return admitted
+
+
+def _delete(
+    tx: Transaction, documents: Sequence[Document], settings: Settings, priority: int
+) -> list[Admitted]:
+    return [
+        admit_deletion(
+            tx,
+            Order(
+                tenant=each.tenant,
+                collection=each.collection_name,
+                priority=priority,
+                max_retries=settings.worker.max_retries,
+            ),
+            each,
+        )
+        for each in documents
+    ]
 
 
 async def last_job(store: Store, document: Document) -> Job | None:

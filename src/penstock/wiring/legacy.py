@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from penstock.engines.legacy.deprecation import Mark, check_markable, drop, mark
+from penstock.engines.legacy.deprecation import Hold, Mark, check_markable, mark
 from penstock.engines.legacy.layout import Layout
 from penstock.engines.legacy.mapping import Mapped, Skip
 from penstock.engines.legacy.roles import LEGACY_TABLES, MIGRATED
@@ -58,36 +59,47 @@ async def migrate_legacy(
         if not wish.dry_run:
             await asyncio.to_thread(check_markable, file, busy_seconds=busy_seconds)
         rows = LegacyRows(source=source, name=wish.name, rules=rules_of(settings))
-        tables = await _run(settings, file, wish, rows, surveyed, progress)
-    report = LegacyReport(source=str(file), dry_run=wish.dry_run, verified=wish.verify, tables=tuple(tables))
-    if wish.drop and report.agrees and not wish.dry_run:
-        return await _drop(file, report, busy_seconds)
-    return report
+        return await _run(settings, file, wish, rows, surveyed, progress)
 
 
 async def _run(
     settings: Settings, file: Path, wish: Wish, rows: LegacyRows, surveyed: Surveyed, progress: Progress
-) -> list[TableReport]:
+) -> LegacyReport:
     now = SystemClock().now()
+    busy_seconds = settings.sqlite.busy_timeout
+    report = LegacyReport(source=str(file), dry_run=wish.dry_run, verified=wish.verify, tables=())
     async with open_adopter(settings, dry_run=wish.dry_run) as adopter:
         tables = [
             table if layout is None else await _take_over(rows, adopter, table, layout, now, progress)
             for table, layout in surveyed
         ]
         if not wish.dry_run:
-            tables = await _mark(file, tables, now, settings.sqlite.busy_timeout)
-        if wish.verify:
-            kept = Kept(
-                done_before=now - settings.retention.done, failed_before=now - settings.retention.failed
-            )
-            layouts = [layout for _, layout in surveyed]
-            tables = [
+            tables = await _mark(file, tables, now, busy_seconds)
+        if not wish.verify:
+            return replace(report, tables=tuple(tables))
+        kept = Kept(done_before=now - settings.retention.done, failed_before=now - settings.retention.failed)
+        async with _holding(file, wish, busy_seconds) as hold:
+            verified = [
                 table
                 if layout is None
                 else replace(table, verification=await verify_table(rows, adopter, layout, kept, now))
-                for table, layout in zip(tables, layouts, strict=True)
+                for table, (_, layout) in zip(tables, surveyed, strict=True)
             ]
-    return tables
+            report = replace(report, tables=tuple(verified))
+            return report if hold is None or not report.agrees else await _drop(hold, report)
+
+
+@asynccontextmanager
+async def _holding(file: Path, wish: Wish, busy_seconds: float) -> AsyncIterator[Hold | None]:
+    """Nobody else writes the file while it is verified to be dropped."""
+    if not wish.drop or wish.dry_run:
+        yield None
+        return
+    hold = await asyncio.to_thread(Hold, file, busy_seconds=busy_seconds)
+    try:
+        yield hold
+    finally:
+        await asyncio.to_thread(hold.close)
 
 
 def _survey(source: LegacySource) -> Surveyed:
@@ -189,7 +201,7 @@ async def _mark(file: Path, tables: list[TableReport], now: float, busy_seconds:
     return [replace(table, deprecated=not table.missing) for table in tables]
 
 
-async def _drop(file: Path, report: LegacyReport, busy_seconds: float) -> LegacyReport:
+async def _drop(hold: Hold, report: LegacyReport) -> LegacyReport:
     going = {table.table: table.rows for table in report.tables if table.deprecated}
-    await asyncio.to_thread(drop, file, going, busy_seconds=busy_seconds)
+    await asyncio.to_thread(hold.drop, going)
     return replace(report, tables=tuple(replace(table, dropped=table.deprecated) for table in report.tables))

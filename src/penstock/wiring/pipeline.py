@@ -146,9 +146,9 @@ def handlers_of(settings: Settings, store: Store, shop: Workshop) -> Handlers:
             await ingest.run(run)
 
     async def delete_library(run: Run) -> None:
-        """All documents of a library that was a folder, else the one it is."""
-        source = run.payload.source_path if isinstance(run.payload, Library) else None
-        await (changes.delete(run) if source is None else folders.delete(run))
+        """The one document a library is, and all that were taken in with it: it may have been either."""
+        await changes.delete(run)
+        await folders.delete(run)
 
     async def rename(run: Run) -> None:
         """A folder's documents one by one, or one document."""

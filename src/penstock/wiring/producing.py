@@ -8,6 +8,7 @@ import logging
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -49,11 +50,14 @@ async def _run(settings: Settings) -> int:
         log.info("looking over %s", settings.producer.scan_dir)
         producing = asyncio.create_task(producer.run())
         waiting = asyncio.create_task(stopped.wait())
-        await asyncio.wait({producing, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        producing.cancel()
+        standing = asyncio.create_task(store.footing.run())
+        await asyncio.wait({producing, waiting, standing}, return_when=asyncio.FIRST_COMPLETED)
+        for each in (waiting, producing, standing):
+            each.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await producing
+        with contextlib.suppress(asyncio.CancelledError):
+            await standing
     return 0
 
 
@@ -94,7 +98,7 @@ async def a_producer(settings: Settings, store: Store) -> AsyncIterator[Producer
         else PORTION,
         max_retries=settings.worker.max_retries,
     )
-    async with _rate(settings, store) as rate:
+    async with rate_of(settings, store) as rate:
         yield Producer(
             Ground(
                 database=store,
@@ -110,7 +114,7 @@ async def a_producer(settings: Settings, store: Store) -> AsyncIterator[Producer
 
 
 @asynccontextmanager
-async def _rate(settings: Settings, store: Store) -> AsyncIterator[Rate | None]:
+async def rate_of(settings: Settings, store: Store) -> AsyncIterator[Rate | None]:
     """Shared by all producers where jobs wait in Redis, this process's own elsewhere."""
     per_second = settings.producer.rate_limit_per_sec
     if not per_second:
@@ -120,8 +124,10 @@ async def _rate(settings: Settings, store: Store) -> AsyncIterator[Rate | None]:
     else:
         from penstock.engines.redis.client import connect
         from penstock.engines.redis.rate import RedisRate
+        from penstock.wiring.redis import limits_of
 
-        async with connect(settings.redis_server(), store.clock) as client:
+        limits = replace(limits_of(settings), idle_min=0)  # it asks one thing now and then
+        async with connect(settings.redis_server(), store.clock, limits=limits) as client:
             yield RedisRate(client, store.clock, key=settings.producer.rate_limit_key, per_second=per_second)
 
 

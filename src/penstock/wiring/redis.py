@@ -51,13 +51,17 @@ async def redis_findings(settings: Settings) -> list[Finding]:
 
 @asynccontextmanager
 async def _reached(settings: Settings, clock: Clock, *, patient: bool = False) -> AsyncIterator[Client]:
+    async with connect(settings.redis_server(), clock, limits=limits_of(settings), patient=patient) as client:
+        yield client
+
+
+def limits_of(settings: Settings) -> Limits:
+    """What an operation may take, as the settings say."""
     redis = settings.redis
-    limits = Limits(
-        operation_seconds=max(redis.read_timeout, redis.write_timeout),
+    return Limits(
+        operation_seconds=redis.read_timeout,
         dial_seconds=redis.dial_timeout,
         resends_max=redis.max_retries,
         connections_max=redis.pool_size_multiplier * (os.cpu_count() or 1),
         idle_min=redis.min_idle_conns,
     )
-    async with connect(settings.redis_server(), clock, limits=limits, patient=patient) as client:
-        yield client

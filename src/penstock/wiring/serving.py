@@ -16,7 +16,6 @@ from penstock.engines.system.buckets import SharedBuckets
 from penstock.intake.arrivals import Counting
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.errors import report_of
-from penstock.model.jobs import TenantId
 from penstock.ports.blobs import Blobs
 from penstock.ports.rate import Buckets
 from penstock.ports.tokens import Tokens
@@ -47,9 +46,9 @@ class Open:
     buckets: Buckets
     """What users have left to ask for."""
 
-    def desk_of(self, tenant: TenantId) -> TenantDesk:
-        """Jobs as this tenant may see and change them."""
-        return TenantDesk(self.store.desk, tenant)
+    async def desk_of(self, workspace: WorkspaceId) -> TenantDesk:
+        """Jobs as the owner of this workspace may see and change them."""
+        return TenantDesk(self.store.desk, await self.store.catalogue.tenants(workspace))
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, cast
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite
 from penstock.engines.system.clock import SystemClock
+from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.errors import Refused
 from penstock.model.payloads import ItemType
 from penstock.model.rules import Backoff, Rules
@@ -21,6 +22,7 @@ from penstock.ports.conversations import Transcript
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
 from penstock.ports.feed import Feed
+from penstock.ports.footing import Footing
 from penstock.ports.index import Index
 from penstock.ports.manifest import Manifest
 from penstock.ports.queue import Queue
@@ -36,6 +38,8 @@ class Store(Database, Protocol):
 
     @property
     def clock(self) -> Clock: ...
+    @property
+    def footing(self) -> Footing: ...
     @property
     def queue(self) -> Queue: ...
     @property
@@ -96,22 +100,28 @@ async def open_sqlite_store(settings: Settings) -> AsyncIterator[SqliteStore]:
         vectors_max=settings.sqlite.vectors_max,
         ticket_seconds=settings.auth.ticket_ttl,
         booked=settings.queue.scheme != "database",
+        newcomers=newcomers_of(settings),
     )
     store.feed.look_seconds = lambda: settings.live.look_interval
     try:
-        async with open_index(settings, store.manifest, store.index) as store.index:
+        async with open_index(settings, store.manifest, store.index, store.clock) as store.index:
             yield store
     finally:
         await store.close()
 
 
+def newcomers_of(settings: Settings) -> WorkspaceId | None:
+    """The workspace of tenants nobody knows: the local one where its user is the only one, else none."""
+    return LOCAL_WORKSPACE if settings.auth.mode == "local" else None
+
+
 def rules_of(settings: Settings) -> Rules:
-    """The queue's rules as the settings say."""
+    """The queue's rules as the settings say, as far as the engine that hands jobs out can keep them."""
     worker = settings.worker
     backoff = Backoff(delays=tuple(worker.retry_delays))
     if worker.backoff is not None:
         backoff = Backoff(base=worker.backoff.base, max=worker.backoff.max)
-    return Rules(
+    rules = Rules(
         backoff=backoff,
         lease_seconds=worker.lease,
         lease_seconds_by_type={kind: worker.lease_for(kind) for kind in ItemType},
@@ -124,6 +134,11 @@ def rules_of(settings: Settings) -> Rules:
         metadata_bytes_max=settings.limits.metadata_bytes,
         bulk_max=settings.limits.bulk,
     )
+    if settings.queue.scheme == "database":
+        return rules
+    from penstock.engines.redis.bounds import fitting
+
+    return fitting(rules)
 
 
 def _refuse_absent_engines(settings: Settings) -> None:

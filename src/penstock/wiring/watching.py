@@ -12,7 +12,7 @@ from penstock.engines.disk.watching import DiskWatcher
 from penstock.intake.admission import Admission
 from penstock.intake.incoming import SourceFolders
 from penstock.intake.sources import Source, Sources
-from penstock.model.catalogue import LOCAL_TENANT, LOCAL_WORKSPACE, Collection
+from penstock.model.catalogue import LOCAL_TENANT, LOCAL_WORKSPACE, Collection, CollectionId
 from penstock.model.errors import Fault
 from penstock.model.files import Selection
 from penstock.model.options import Origin
@@ -42,7 +42,7 @@ class _Watch:
         self._settings = settings
         self._store = store
         self._admission = Admission(store)
-        self._tasks: dict[tuple[str, Path], asyncio.Task[None]] = {}
+        self._tasks: dict[tuple[CollectionId, Path], asyncio.Task[None]] = {}
 
     async def run(self) -> None:
         try:
@@ -60,9 +60,12 @@ class _Watch:
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _look(self) -> None:
-        """Begin with collections that are new, leave those that are gone."""
+        """Begin with collections that are new, leave those that are gone.
+
+        One that was deleted and made again by the same name is another: nothing of its folders is known.
+        """
         wanted = {
-            (collection.name, source.root): (collection, source)
+            (collection.id, source.root): (collection, source)
             for collection in await declare_all(self._store, self._settings)
             for source in self._sources(collection)
         }

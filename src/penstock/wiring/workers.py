@@ -9,7 +9,7 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -20,10 +20,12 @@ from penstock.model.jobs import WorkerId
 from penstock.model.payloads import ItemType
 from penstock.ports.telemetry import Telemetry
 from penstock.settings import Settings
+from penstock.wiring.companions import beside
 from penstock.wiring.loop import run
 from penstock.wiring.store import Store, open_store
 from penstock.wiring.telemetry import check_tracing, open_observatory, open_teller
-from penstock.work.breaker import BreakerRules, Breakers
+from penstock.wiring.vectors import breaker_rules_of
+from penstock.work.breaker import Breakers
 from penstock.work.crew import Trade, run_crew
 from penstock.work.handlers import Handlers
 from penstock.work.healer import Healer
@@ -51,8 +53,12 @@ class Orders:
     """The descriptor of the board the child counts on."""
 
 
-Beside = Callable[[], AbstractAsyncContextManager[None]]
-"""Something a door lets run as long as the workers do."""
+Beside = Callable[[Callable[[], None]], AbstractAsyncContextManager[None]]
+"""Something a door lets run as long as the workers do; it calls what it is given if it fails."""
+
+
+def _nothing(_failed: Callable[[], None]) -> AbstractAsyncContextManager[None]:
+    return contextlib.nullcontext()
 
 
 def run_supervisor(
@@ -60,7 +66,7 @@ def run_supervisor(
     *,
     handlers: str | None = None,
     produces: bool = False,
-    beside: Beside = contextlib.nullcontext,
+    others: Beside = _nothing,
 ) -> int:
     """Run worker processes until SIGTERM or SIGINT; `handlers` is `module:name` of a Handlers value.
 
@@ -69,10 +75,10 @@ def run_supervisor(
     if handlers is not None:
         handlers_named(handlers)  # a mistake should be told here, once, not by every child
     check_tracing(settings)
-    return run(_supervise(settings, handlers, produces, beside))
+    return run(_supervise(settings, handlers, others, produces=produces))
 
 
-async def _supervise(settings: Settings, handlers: str | None, produces: bool, beside: Beside) -> int:
+async def _supervise(settings: Settings, handlers: str | None, others: Beside, *, produces: bool) -> int:
     supervisor: Supervisor | None = None
 
     def workers() -> list[WorkerId]:
@@ -81,6 +87,7 @@ async def _supervise(settings: Settings, handlers: str | None, produces: bool, b
     async with open_store(settings) as store, open_observatory(settings, store, workers) as observatory:
 
         async def spawn(worker: WorkerId, alone: bool) -> Child:
+            store.footing.check()  # a child would make a new store where this one was
             orders = Orders(settings=settings, worker=worker, alone=alone, handlers=handlers)
             with observatory.board() as counted:
                 if counted is None:
@@ -98,11 +105,11 @@ async def _supervise(settings: Settings, handlers: str | None, produces: bool, b
             telemetry=observatory.telemetry,
         )
         _on_signals(supervisor.stop)
-        async with (
-            beside(),
-            _watching(settings, store, wanted=handlers is None),
-            _producing(settings, store, wanted=produces and settings.producer.scan_dir is not None),
-        ):
+        failed = supervisor.give_up
+        async with contextlib.AsyncExitStack() as companions:
+            await companions.enter_async_context(others(failed))
+            for work in _companions(settings, store, watches=handlers is None, produces=produces):
+                await companions.enter_async_context(beside(work, failed))
             await supervisor.run()
     _ignore_signals()
     return 0
@@ -118,46 +125,25 @@ async def _spawn(orders: Orders, *passed: int) -> Child:
         pass_fds=passed,
     )
     if child.stdin is not None:
-        with contextlib.suppress(ConnectionError):  # it died at once; wait() will tell
+        # It died at once, which uvloop calls a RuntimeError; wait() will tell.
+        with contextlib.suppress(ConnectionError, RuntimeError):
             child.stdin.write(pickle.dumps(orders))
             await child.stdin.drain()
     return child
 
 
-@asynccontextmanager
-async def _watching(settings: Settings, store: Store, *, wanted: bool) -> AsyncIterator[None]:
-    """Folders are watched beside the workers, by this process or, if it dies, by another."""
-    if not wanted:
-        yield
-        return
-    from penstock.wiring.watching import watch_sources
+def _companions(
+    settings: Settings, store: Store, *, watches: bool, produces: bool
+) -> Iterator[Coroutine[None, None, None]]:
+    """Folders are watched, by this process or, if it dies, by another; the producer's is looked over."""
+    if watches:
+        from penstock.wiring.watching import watch_sources
 
-    async with _beside(watch_sources(settings, store)):
-        yield
+        yield watch_sources(settings, store)
+    if produces and settings.producer.scan_dir is not None:
+        from penstock.wiring.producing import produce
 
-
-@asynccontextmanager
-async def _producing(settings: Settings, store: Store, *, wanted: bool) -> AsyncIterator[None]:
-    """The producer's folder is looked over beside the workers."""
-    if not wanted:
-        yield
-        return
-    from penstock.wiring.producing import produce
-
-    async with _beside(produce(settings, store)):
-        yield
-
-
-@asynccontextmanager
-async def _beside(work: Coroutine[None, None, None]) -> AsyncIterator[None]:
-    """Something that runs meanwhile, and ends with us."""
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        yield produce(settings, store)
 
 
 async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
@@ -195,6 +181,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
             every: tuple[Trade, ...] = (
                 teller,
                 healer,
+                store.footing,
                 *trades,
                 *await _in_step(settings, store, teller),
             )
@@ -271,17 +258,6 @@ def handlers_named(name: str) -> Handlers:
     if not isinstance(found, Handlers):
         raise Refused(f"handlers {name!r} is not a Handlers value", code="ERR_CONFIGURATION")
     return found
-
-
-def breaker_rules_of(settings: Settings) -> BreakerRules:
-    """When breakers open, as the settings say."""
-    given = settings.circuit_breaker
-    return BreakerRules(
-        failure_threshold=given.failure_threshold,
-        window=given.window,
-        cooldown_period=given.cooldown_period,
-        min_samples=given.min_samples,
-    )
 
 
 def pace_of(settings: Settings) -> Pace:

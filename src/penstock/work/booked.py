@@ -12,36 +12,52 @@ everything or one that remembers too much cost time, never a job and never a sec
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from penstock.model.errors import ErrorReport, Fault, Unavailable
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
-from penstock.model.outcomes import DONE, RELEASE, Done, Outcome, Park
+from penstock.model.outcomes import RELEASE, Done, Failed, Outcome, Park
 from penstock.model.states import State
 from penstock.ports.desk import Desk
 from penstock.ports.ledger import Begun, Ledger, booked_id, told_again
 from penstock.ports.queue import Queue
+from penstock.ports.roll import Roll
 from penstock.work.relay import Relay
 
 log = logging.getLogger("penstock.booked")
 EARLY_SECONDS = 1.0
 """How long a job waits that came before another of its subject has been booked as ended."""
+LINE_MAX = 20
+"""So many of a line are looked at; one further behind is found once those before it have run."""
 _EARLY = Park(
     ErrorReport(code="ERR_STORE_BUSY", message="another job of its subject has not ended yet"), EARLY_SECONDS
 )
+_CROSSED = Failed(ErrorReport(code="ERR_SUPERSEDED", message="a job that was submitted earlier comes first"))
+"""Of a job that stands before an earlier one in the engine alone: told again, it will stand behind it."""
 
 
 class BookedQueue:
     """The queue port over a ledger and an engine; leases carry the ledger's tokens."""
 
     def __init__(
-        self, ledger: Ledger, engine: Queue, desk: Desk, done: Callable[[Sequence[JobId]], Awaitable[None]]
+        self,
+        ledger: Ledger,
+        engine: Queue,
+        desk: Desk,
+        done: Callable[[Mapping[JobId, JobId]], Awaitable[None]],
+        strangers: Callable[[], list[NewJob]] = list,
     ) -> None:
-        """`done` is told of jobs that were booked as done, before the engine is."""
+        """`done` is told of jobs that were booked as done, before the engine is, by what it calls them.
+
+        `strangers` gives what the engine took in from other programs since it was last asked.
+        """
         self._ledger = ledger
         self._engine = engine
         self._desk = desk
         self._done = done
+        self._strangers = strangers
+        self._joining: list[NewJob] = []
+        """Jobs of other programs that the book has not compared with its own yet."""
         self._relay = Relay(ledger, engine)
         self._theirs: dict[tuple[JobId, int], Lease] = {}
         """The engine's lease to each of ours."""
@@ -76,6 +92,7 @@ class BookedQueue:
         taken, self._taken = self._taken, []
         try:
             taken += await self._engine.claim(worker, limit - len(taken), idle=idle)
+            await self._join()
             begun = await self._ledger.begin(worker, taken)
         except BaseException:
             self._taken += taken  # begun by the next claim
@@ -94,21 +111,52 @@ class BookedQueue:
             return held or await self.claim(worker, limit, idle=idle)
         return held
 
+    async def _join(self) -> None:
+        """What a message asks for counts, also where a job of ours was waiting for the same.
+
+        One the engine made a job of its own, because ours was claimed already, stays one.
+        """
+        self._joining += self._strangers()
+        asked = list(self._joining)
+        found = [(job, await self._desk.find(job.id)) for job in await self._ledger.met(asked)]
+        await self._ledger.join([job for job, there in found if there is not None and there.id != job.id])
+        del self._joining[: len(asked)]
+
     async def _drop(self, begun: Begun) -> None:
         """Jobs that are over end in the engine as they ended in the book; what came too early waits."""
         if not begun.ended and not begun.early:
             return
         self._more = True
-        ends = await self._ledger.ends([lease.job_id for lease in begun.ended])
-        self._owed += [(lease, ends.get(booked_id(lease.job_id), DONE)) for lease in begun.ended]
-        self._owed += [(lease, _EARLY) for lease in begun.early]
+        self._owed += begun.ended
+        self._owed += [(lease, await self._out_of_turn(lease, before)) for lease, before in begun.early]
         await self._pay()
+
+    async def _out_of_turn(self, lease: Lease, before: JobId) -> Outcome:
+        """What came before its turn waits, unless the engine has the one before it wait for just this one.
+
+        The engine heard of the two the other way round: the later one of a new submit, the earlier one only
+        when book and engine were compared. Neither would ever run.
+        """
+        ahead: JobId | None = before
+        try:
+            for _ in range(LINE_MAX):
+                there = None if ahead is None else await self._desk.find(ahead)
+                ahead = None if there is None else there.behind
+                if ahead == lease.job_id:
+                    return _CROSSED
+        except Fault:
+            pass  # it comes again
+        return _EARLY
 
     async def _pay(self) -> None:
         """Tell the engine of ends it has not heard of."""
         if owed := list(self._owed):
             await self._engine.settle(owed)
             del self._owed[: len(owed)]
+
+    def roll(self, worker: WorkerId) -> Roll:
+        """The book's, which the engine asks."""
+        return self._ledger.roll(worker)
 
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases; one that either side no longer knows is lost, one that either cancelled is."""
@@ -146,11 +194,11 @@ class BookedQueue:
             if (theirs := self._theirs.get(_of(lease)))
         ]
         await self._done(
-            [
-                lease.job_id
+            {
+                theirs.job_id: lease.job_id
                 for (lease, outcome), booked in zip(ends, kept, strict=True)
-                if booked and isinstance(outcome, Done)
-            ]
+                if booked and isinstance(outcome, Done) and (theirs := self._theirs.get(_of(lease)))
+            }
         )
         await self._engine.settle(told)
         for lease, _ in ends:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from penstock.model.jobs import Job, JobId, Receipt
@@ -19,9 +19,9 @@ class BookedDesk:
         self._engine = engine
         self._relay = relay
 
-    async def find(self, job_id: JobId) -> Job | None:
-        """One job."""
-        return await self._book.find(job_id)
+    async def find(self, job_id: JobId, *, tenants: Collection[str] | None = None) -> Job | None:
+        """One job, of one of these tenants where some are named."""
+        return await self._book.find(job_id, tenants=tenants)
 
     async def jobs(self, wanted: Wanted) -> list[Job]:
         """Jobs, newest first."""

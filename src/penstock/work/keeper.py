@@ -63,7 +63,7 @@ class Keeper:
 
     async def _keep(self) -> None:
         self._loop = asyncio.get_running_loop()
-        beaten = self._clock.steady()
+        beaten, offered = self._clock.steady(), self._worker.offers
         while not self._stop.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(min(self._pace.look_after, self._pace.beat)):
@@ -71,8 +71,10 @@ class Keeper:
             if self._stop.is_set() or not self._turning():
                 continue
             try:
-                if self._clock.steady() - beaten >= self._pace.beat - 0.05:
-                    await self._queue.beat(self._worker.id, concurrency=self._worker.concurrency)
+                offers = self._worker.offers
+                if self._clock.steady() - beaten >= self._pace.beat - 0.05 or offers != offered:
+                    await self._queue.beat(self._worker.id, concurrency=offers)
+                    offered = offers
                     beaten = self._worker.beaten = self._clock.steady()
                 await self._look_after()
             except Fault as fault:

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from penstock.model.errors import Refused
-from penstock.model.jobs import Job, JobId
+from penstock.model.jobs import Accepted, Job
 from penstock.model.letters import Letter, Replay
 from penstock.model.states import ENDED, State
 from penstock.ports.desk import Desk, Wanted
 from penstock.ports.queue import Queue
+from penstock.ports.replaying import replayed_once
 
 PAGE = 500
 MEANT = frozenset({"ERR_CANCELLED", "ERR_SUPERSEDED"})
@@ -24,8 +25,6 @@ class JobLetters:
     def __init__(self, queue: Queue, desk: Desk) -> None:
         self._queue = queue
         self._desk = desk
-        self._again: dict[JobId, JobId] | None = None
-        """Which job ran again as which; looked up once, when it is first asked for."""
 
     async def walk(self, code: str | None = None) -> AsyncIterator[Letter]:
         """Failed jobs; those that were called off only if their code is asked for."""
@@ -46,13 +45,9 @@ class JobLetters:
             raise Refused(f"job {job.id} has not ended yet", code="ERR_JOB_UNFINISHED")
         if job.state is not State.FAILED:
             raise Refused(f"job {job.id} has not failed, it is {job.state}")
-        before = (await self._replays()).get(job.id)
-        if before is not None:
-            return Replay(letter=letter, job_id=job.id, new=before, how="before")
-        (receipt,) = await self._desk.replay([job.id])
-        if self._again is not None:
-            self._again[job.id] = receipt.job_id
-        return Replay(letter=letter, job_id=job.id, new=receipt.job_id, how=receipt.how.value)
+        (receipt,) = await self._queue.submit([replayed_once(job)])
+        how = "before" if receipt.how is Accepted.EXISTING else receipt.how.value
+        return Replay(letter=letter, job_id=job.id, new=receipt.job_id, how=how)
 
     async def replayed(self, name: str) -> Replay | None:
         """A failed job stays a letter until it is pruned: there is nothing to remember."""
@@ -68,13 +63,6 @@ class JobLetters:
         while gone := await self._queue.prune(done_before=NEVER, failed_before=before):
             removed += gone
         return removed
-
-    async def _replays(self) -> dict[JobId, JobId]:
-        if self._again is None:
-            self._again = {
-                job.replay_of: job.id async for job in self._every(Wanted()) if job.replay_of is not None
-            }
-        return self._again
 
     async def _every(self, wanted: Wanted) -> AsyncIterator[Job]:
         page = await self._desk.jobs(replace(wanted, limit=PAGE))

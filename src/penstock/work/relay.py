@@ -2,7 +2,8 @@
 
 Messages are sent in their order and struck out afterwards; a crash between sends them twice, which a submit
 of the same id does not mind. Once in a while the whole book is compared: an entry that has not ended and that
-the engine does not know, because it came back empty or lost its tail, is told to it again.
+the engine does not know, because it came back empty or lost its tail, is told to it again. One it will not
+have ends in the book with the reason, so that those after it are heard.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
-from penstock.model.errors import Fault
+from penstock.model.errors import Fault, Refused
 from penstock.model.jobs import JobId, NewJob
 from penstock.model.states import ENDED, State
 from penstock.ports.desk import Desk
@@ -24,6 +25,8 @@ log = logging.getLogger("penstock.relay")
 LOOK_SECONDS = 0.5
 COMPARE_SECONDS = 30.0
 PORTION = 500
+TOLD_PORTION = 20
+"""Jobs read whole at once: a payload may be large."""
 
 
 Unheld = Callable[[Sequence[JobId]], Awaitable[set[JobId]]]
@@ -60,10 +63,18 @@ class Relay:
         told = 0
         async with self._sending:
             while messages := await self._ledger.messages(limit=PORTION):
-                await self._engine.submit([message.job for message in messages])
+                await self._tell([message.job for message in messages])
                 await self._ledger.sent(messages)
                 told += len(messages)
         return told
+
+    async def _tell(self, jobs: Sequence[NewJob]) -> None:
+        """All at once; if one is refused, each by itself."""
+        try:
+            await self._engine.submit(jobs)
+        except Refused:
+            for job in jobs:
+                await _tell_one(self._ledger, self._engine, job, job)
 
 
 class Comparer:
@@ -89,16 +100,16 @@ class Comparer:
     async def compare(self) -> int:
         """Tell the engine every unfinished job it does not have; how many.
 
-        One it takes for ended, though the book does not, goes to it under another id. One that failed there
-        because its workers died is booked so.
+        One it takes for ended, though the book does not, goes to it under another id. One that was begun and
+        failed there because its workers died is booked so.
         """
-        missing, after = 0, None
-        while page := await self._ledger.unfinished(after, limit=PORTION):
-            after = page[-1].job.id
-            unheld = await self._unheld([entry.job.id for entry in page])
-            for entry in page:
-                if entry.job.id in unheld:
-                    missing += await self._told(entry.job)
+        missing = 0
+        async for page in self._ledger.unfinished(portion=PORTION):
+            unheld = await self._unheld(page)
+            lost = [job_id for job_id in page if job_id in unheld]
+            for at in range(0, len(lost), TOLD_PORTION):
+                for job in await self._ledger.entered(lost[at : at + TOLD_PORTION]):
+                    missing += await self._told(job)
         return missing
 
     async def _told(self, job: NewJob) -> bool:
@@ -108,12 +119,23 @@ class Comparer:
         if await self._ledger.ends([job.id]):
             return False  # it has ended since its page was read, on both sides
         if there is None:
-            await self._engine.submit([job])
-        elif there.state is State.FAILED and there.id == job.id:
+            return await _tell_one(self._ledger, self._engine, job, job)
+        if there.state is State.FAILED and there.id == job.id:
             await self._ledger.follow([there])
-        else:
-            await self._engine.submit([told_again(job)])
-        return True
+            if await self._ledger.ends([job.id]):
+                return True
+        return await _tell_one(self._ledger, self._engine, job, told_again(job))
+
+
+async def _tell_one(ledger: Ledger, engine: Queue, job: NewJob, told: NewJob) -> bool:
+    """Whether the engine took it; one it will never take is over in the book."""
+    try:
+        await engine.submit([told])
+    except Refused as refused:
+        log.warning("the queue will not have job %s: %s", job.id, refused.message)
+        await ledger.refuse(job.id, refused.report())
+        return False
+    return True
 
 
 async def _any(job_ids: Sequence[JobId]) -> set[JobId]:

@@ -67,6 +67,7 @@ class Supervisor:
         self._children: dict[WorkerId, Child] = {}
         self._stopping = asyncio.Event()
         self._hurry = False
+        self._failure: BaseException | None = None
 
     @property
     def workers(self) -> list[WorkerId]:
@@ -74,9 +75,11 @@ class Supervisor:
         return list(self._children)
 
     async def run(self) -> None:
-        """Start the children and see them through."""
+        """Start the children and see them through; raises what ended a post, as Displaced does."""
         posts = [asyncio.create_task(self._post()) for _ in range(self._count)]
         posts.append(asyncio.create_task(self._watch_suspects()))
+        for post in posts:
+            post.add_done_callback(self._left)
         try:
             await self._stopping.wait()
             await self._end(posts)
@@ -84,6 +87,8 @@ class Supervisor:
             for child in self._children.values():
                 _signal(child, signal.SIGKILL)
             await asyncio.gather(*posts, return_exceptions=True)
+        if self._failure is not None:
+            raise self._failure
 
     def stop(self) -> None:
         """Ask the children to drain; asked again, to end at once."""
@@ -91,6 +96,18 @@ class Supervisor:
         self._stopping.set()
         for child in self._children.values():
             _signal(child, signal.SIGTERM)
+
+    def give_up(self) -> None:
+        """Something the workers need has failed: stop, unless that is under way."""
+        if not self._stopping.is_set():
+            self.stop()
+
+    def _left(self, post: asyncio.Task[None]) -> None:
+        """A post that an error ended would be missing without a word."""
+        if not post.cancelled() and (error := post.exception()) is not None:
+            log.error("worker processes are no longer kept running: %s", error)
+            self._failure = self._failure or error
+            self.give_up()
 
     async def _end(self, posts: list[asyncio.Task[None]]) -> None:
         deadline = self._clock.steady() + self._grace + 10.0
@@ -119,13 +136,20 @@ class Supervisor:
         """Give suspects that nobody took a process of their own, one at a time."""
         while not self._stopping.is_set():
             await self._rest(LOOK_SECONDS)
+            found = 0
             with contextlib.suppress(Fault):  # the store is away; its workers say so
-                if not self._stopping.is_set() and await self._desk.suspects():
-                    await self._serve(alone=True)
+                found = await self._desk.suspects()
+            if found and not self._stopping.is_set():
+                await self._serve(alone=True)
 
     async def _serve(self, *, alone: bool) -> None:
+        """One worker process from its start to its end; a machine that cannot start one now may later."""
         worker = WorkerId(new_worker_id())
-        child = await self._spawn(worker, alone)
+        try:
+            child = await self._spawn(worker, alone)
+        except OSError as error:
+            log.error("a worker process cannot be started: %s", error, extra={"worker_id": worker})
+            return
         self._children[worker] = child
         if self._stopping.is_set():
             _signal(child, signal.SIGTERM)

@@ -1,8 +1,8 @@
-"""The desk as one tenant may use it: a job of another tenant is as unknown as one that never was."""
+"""The desk as the tenants of one workspace may use it: another's job is as unknown as one that never was."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from penstock.model.errors import Refused
@@ -14,20 +14,19 @@ from penstock.ports.desk import Desk, Wanted
 class TenantDesk:
     """What people may do with jobs of their own."""
 
-    def __init__(self, desk: Desk, tenant: TenantId) -> None:
+    def __init__(self, desk: Desk, tenants: Collection[TenantId]) -> None:
         self._desk = desk
-        self._tenant = tenant
+        self._tenants = frozenset(tenants)
 
     async def find(self, job_id: JobId) -> Job | None:
-        """One job of the tenant."""
-        job = await self._desk.find(job_id)
-        return job if job is not None and job.tenant == self._tenant else None
+        """One job of the tenants."""
+        return await self._desk.find(job_id, tenants=self._tenants)
 
     async def jobs(self, wanted: Wanted) -> list[Job]:
-        """Jobs of the tenant, newest first, whatever tenant was asked for."""
+        """Jobs of the tenants, newest first, whatever tenants were asked for."""
         if wanted.before is not None and await self.find(wanted.before) is None:
             return []
-        return await self._desk.jobs(replace(wanted, tenant=self._tenant))
+        return await self._desk.jobs(replace(wanted, tenants=self._tenants))
 
     async def standing(self, job_id: JobId) -> Standing:
         """The facts behind "why is it not done?"; Refused if the job is unknown."""

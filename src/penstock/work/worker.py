@@ -18,6 +18,7 @@ from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
 from penstock.model.outcomes import DONE, RELEASE, Done, Outcome, Retry, outcome_of
 from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
+from penstock.ports.roll import NO_ROLL, Roll
 from penstock.ports.telemetry import SILENT, Telemetry
 from penstock.work.breaker import BreakerRules, Breakers
 from penstock.work.handlers import Handlers, Run
@@ -80,6 +81,7 @@ class Worker:
         self._alone = alone
         """Take one suspect, run it, and end."""
         self._telemetry = telemetry
+        self._roll: Roll = NO_ROLL
         self._runs: dict[Attempt, Run] = {}
         self._tasks: dict[Attempt, asyncio.Task[None]] = {}
         self._endings: dict[Attempt, Ending] = {}
@@ -99,10 +101,19 @@ class Worker:
         self._grace = pace.grace
         self._failure: Exception | None = None
         self.ticked = clock.steady()
+        self._answered = True
+        """The last claim was."""
+        self._asking = False
+        """A claim is under way, and the last one was answered: so long it is the store's turn, not ours."""
         self.beaten = clock.steady()
         """When a beat last reached the store; kept by the keeper."""
         self.news: Callable[[], None] = _ignore
         """Called when jobs may have come, or been put off, since the last time; set by the crew."""
+
+    @property
+    def offers(self) -> int:
+        """How many jobs it would run at once; none once it was told to stop."""
+        return 0 if self._stopping.is_set() else self.concurrency
 
     @property
     def running(self) -> list[Run]:
@@ -127,7 +138,8 @@ class Worker:
 
     async def run(self) -> None:
         """Fetch and run until stopped, then drain."""
-        await self._queue.beat(self.id, concurrency=self.concurrency)
+        self._roll = self._queue.roll(self.id)
+        await self._queue.beat(self.id, concurrency=self.offers)
         watch = asyncio.create_task(self._watch_timeouts())
         try:
             await self._fetch()
@@ -165,13 +177,18 @@ class Worker:
         return not self._pace.stall or now - run.heard <= self._pace.stall
 
     async def _watch_timeouts(self) -> None:
-        """Interrupt what runs too long; one look at all costs less than a timer for each."""
+        """Interrupt what runs too long; one look at all costs less than a timer for each.
+
+        Whoever looks sees that the loop turns, and so ticks for a fetch that waits for the store.
+        """
         while True:
             await self._busy.wait()
             await asyncio.sleep(TIMEOUT_LOOK_SECONDS)
-            if not self._runs:
+            if not self._runs and not self._unsettled:
                 self._busy.clear()
             now = self._clock.steady()
+            if self._asking:
+                self.ticked = now
             for run in self.running:
                 if now - run.started > self._pace.timeout_for(run.lease.item_type):
                     self._interrupt(attempt_of(run.lease), Ending.TIMED_OUT)
@@ -193,10 +210,12 @@ class Worker:
             except (Unavailable, Exhausted) as fault:
                 # No tick: a worker that cannot reach the store must not look alive.
                 log.warning("cannot fetch: %s", fault.message, extra={"worker_id": self.id})
+                self._answered = False
                 await self._rest(jittered_around(pause))
                 pause = min(pause * 2, 5.0)
             else:
                 self.ticked = self._clock.steady()
+                self._answered = True
                 pause = 0.1
 
     async def _turn(self) -> None:
@@ -208,7 +227,7 @@ class Worker:
             free = self._free() or free
         idle = not self._runs and not self._unsettled
         wanted = 1 if self._alone else min(free, max(1, self.concurrency // 2))
-        leases = await self._queue.claim(self.id, wanted, idle=idle)
+        leases = await self._claim(wanted, idle=idle)
         if self._arrived:
             self._arrived = False
             self.news()  # after the claim: somebody waits for that, nobody for the promoter
@@ -221,6 +240,14 @@ class Worker:
         elif len(leases) < wanted:
             await asyncio.sleep(0)  # what was claimed begins first
             await self._wait_for_news()
+
+    async def _claim(self, wanted: int, *, idle: bool) -> list[Lease]:
+        """To wait for the answer once is no standing still: a disk may take longer than a beat."""
+        self._asking = self._answered
+        try:
+            return await self._queue.claim(self.id, wanted, idle=idle)
+        finally:
+            self._asking = False
 
     def _free(self) -> int:
         alone = any(run.lease.alone for run in self.running)
@@ -275,6 +302,7 @@ class Worker:
             if attempt_of(lease) in self._endings:
                 raise asyncio.CancelledError
             handler = self._handlers.find(lease.item_type, lease.op)
+            self._roll.begins(lease)
             outcome = await handler(run) or DONE
         except asyncio.CancelledError:
             outcome = self._interrupted(lease)
@@ -306,6 +334,7 @@ class Worker:
         is_lost = self._endings.pop(attempt, None) is Ending.LOST
         self._telemetry.ended(lease, None if is_lost else outcome, self._clock.steady() - run.started)
         if is_lost:
+            self._roll.ended([lease])
             log.info("lease lost, result dropped", extra={"job_id": lease.job_id, "worker_id": self.id})
             return
         self._unsettled[attempt] = lease
@@ -349,6 +378,7 @@ class Worker:
             self._failure = error
             self.stop(grace=0.0)
         finally:
+            self._roll.ended(lease for lease, _ in ends)
             for lease, _ in ends:
                 self._unsettled.pop(attempt_of(lease), None)
             self._room.set()

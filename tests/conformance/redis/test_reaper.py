@@ -1,5 +1,11 @@
 """The slow sweep: processing lists whose worker nobody knows."""
 
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from penstock.engines.redis.protocol import Reply, Word
 from penstock.engines.redis.reaping import RedisReaper
 from penstock.engines.redis.store import RedisPorts
 from penstock.model.jobs import WorkerId
@@ -9,6 +15,12 @@ from tests.support.jobs import a_job
 from tests.support.servers.bare import Bare
 
 W1, W2 = WorkerId("w1"), WorkerId("w2")
+
+
+@dataclass
+class Scans:
+    words: list[tuple[Word, ...]] = field(default_factory=list)
+    seconds: float = 0.0
 
 
 async def swept(reaper: RedisReaper) -> int:
@@ -73,3 +85,68 @@ async def test_a_pass_keeps_its_place(ports: RedisPorts, bare: Bare, clock: Fake
         passes += 1
 
     assert passes > 3
+
+
+@pytest.fixture
+def scans(ports: RedisPorts, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Scans:
+    """Every SCAN that goes out, and how long each takes by the clock."""
+    seen, call = Scans(), ports.client.call
+
+    async def asked(*words: Word, **how: Any) -> Reply:
+        if words[0] == "SCAN":
+            seen.words.append(words)
+            clock.advance(seen.seconds)
+        return await call(*words, **how)
+
+    monkeypatch.setattr(ports.client, "call", asked)
+    return seen
+
+
+async def test_a_page_asks_for_as_many_keys_as_it_is_told(
+    ports: RedisPorts, bare: Bare, scans: Scans
+) -> None:
+    """`reaper.scan_count` is the COUNT of every SCAN, a hundred by default, and the pattern its MATCH."""
+    for number in range(300):
+        bare.call("SET", f"other:{number}", "x")
+
+    await swept(ports.reaper(count=70))
+    chosen, scans.words = scans.words, []
+    await swept(ports.reaper())
+
+    pattern = "jobqueue:worker:*:processing"
+    assert {words[2:] for words in chosen} == {("MATCH", pattern, "COUNT", 70)}
+    assert {words[2:] for words in scans.words} == {("MATCH", pattern, "COUNT", 100)}
+    assert 3 <= len(scans.words) < len(chosen)
+
+
+@pytest.mark.parametrize(("seconds", "pages"), [(1 / 16, 4), (1 / 8, 2), (1 / 4, 1), (5.0, 1)])
+async def test_a_pass_stops_after_a_fifth_of_a_second_and_the_next_goes_on(
+    ports: RedisPorts, bare: Bare, scans: Scans, seconds: float, pages: int
+) -> None:
+    """However many keys are left: a pass begins where the last one stopped, until all were looked at."""
+    for number in range(300):
+        bare.call("LPUSH", f"jobqueue:worker:old-{number}:processing", message(number))
+    scans.seconds = seconds
+    reaper = ports.reaper(count=10)
+    passes = []
+
+    while bare.call("LLEN", QUEUE) < 300:
+        before, over = len(scans.words), False
+        while not over:
+            _, over = await reaper.page()
+        passes.append(len(scans.words) - before)
+
+    assert len(passes) > 3
+    assert set(passes[:-1]) == {pages}
+    assert len({words[1] for words in scans.words}) == len(scans.words)
+
+
+async def test_a_sweep_that_is_quick_is_one_pass(ports: RedisPorts, bare: Bare, scans: Scans) -> None:
+    """It ends where the keys do."""
+    for number in range(300):
+        bare.call("SET", f"other:{number}", "x")
+
+    await swept(ports.reaper(count=10))
+
+    assert len(scans.words) > 10
+    assert scans.words[0][1] == b"0"

@@ -192,6 +192,20 @@ def test_a_message_says_how_its_file_is_to_be_treated(scene: Outsider) -> None:
     assert (scene.incoming.parent / "processed" / "My Policy.txt").exists()
 
 
+def test_a_file_found_before_its_message_goes_by_the_messages_name(scene: Outsider) -> None:
+    """Q69: who watches the folder was first; file and record are under the message's name all the same."""
+    assert scene.program("queue", "pause", "--config", "client.yaml").code == 0
+    (scene.incoming / "upload-18.txt").write_bytes(b"Found before anybody asked for it.")
+    scene.until("it was found", lambda: scene.bare.call("LLEN", f"{QUEUE}:normal") == 1)
+    job = scene.push(scene.message(28, "upload-18.txt", filename="Late.txt"))
+    assert scene.program("queue", "resume", "--config", "client.yaml").code == 0
+
+    assert scene.record(job, "processed", "Late.txt.meta.json")["filename"] == "Late.txt"
+    processed = scene.incoming.parent / "processed"
+    scene.until("it has one name", lambda: not (processed / "upload-18.txt.meta.json").exists())
+    assert ((processed / "Late.txt").exists(), (processed / "upload-18.txt").exists()) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("number", "code"), [(23, "ERR_COLLECTION_UNKNOWN"), (24, "ERR_SOURCE_FORBIDDEN")], ids=["rag id", "path"]
 )

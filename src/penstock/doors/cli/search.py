@@ -11,7 +11,7 @@ from penstock.doors.answer_shapes import Found
 from penstock.doors.cli import output
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.questions import Narrowed, asked, filtering, with_answers
+from penstock.doors.cli.questions import Narrowed, asked, filtering, tell_notes, with_answers
 from penstock.model.answers import Confidence, Findings
 
 if TYPE_CHECKING:
@@ -91,5 +91,4 @@ def _tell(facts: Found) -> None:
             output.talk(NEAREST if facts["hits"] else NOTHING)
         case Confidence.WEAK:
             output.talk(WEAK)
-    for note in facts["notes"]:
-        output.talk(f"note: {output.clean(note)}")
+    tell_notes(facts["notes"])

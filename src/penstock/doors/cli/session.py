@@ -47,12 +47,13 @@ def with_store(
 
 
 async def every(desk: Desk, wanted: Wanted) -> AsyncIterator[Job]:
-    """All jobs a listing would show, page by page, newest first."""
-    page = await desk.jobs(replace(wanted, limit=PAGE))
+    """All jobs a listing would show, page by page, newest first; without their payloads."""
+    wanted = replace(wanted, limit=PAGE, payload=False)
+    page = await desk.jobs(wanted)
     while page:
         for job in page:
             yield job
-        page = await desk.jobs(replace(wanted, limit=PAGE, before=page[-1].id))
+        page = await desk.jobs(replace(wanted, before=page[-1].id))
 
 
 async def known(desk: Desk, job_id: str) -> Job:

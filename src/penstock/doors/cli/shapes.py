@@ -62,12 +62,13 @@ class JobDetails(JobFacts):
 
 
 class WorkerFacts(TypedDict):
-    """One worker process as its heartbeats show it."""
+    """One worker process as its heartbeats show it; one that drains offers a concurrency of 0."""
 
     id: str
     pid: int
     host: str
     alive: bool
+    draining: bool
     concurrency: int
     started_at: str
     beat_at: str
@@ -145,6 +146,7 @@ class StandingFacts(TypedDict):
     tenant_running: int
     tenant_limit: int
     workers_alive: int
+    workers_draining: int
     holder: WorkerFacts | None
 
 

@@ -30,6 +30,7 @@ STYLES = {
     "failed": "red",
     "cancelled": "bright_black",
     "alive": "green",
+    "draining": "yellow",
     "dead": "bold red",
 }
 """One colour for a word, wherever it is shown."""
@@ -171,11 +172,14 @@ def _oldest(seen: Overview) -> str:
 
 def _workers(seen: Overview) -> Fitted:
     workers = seen.workers
-    running = [Text(f"{worker.running} of {worker.concurrency}") for worker in workers]
+    running = [
+        Text(f"{each.running}" if each.draining else f"{each.running} of {each.concurrency}")
+        for each in workers
+    ]
     return Fitted(
         [
             Column(title="WORKER", cells=[_text(worker.id) for worker in workers], is_flexible=True),
-            Column(title="", cells=[_word("alive" if worker.alive else "dead") for worker in workers]),
+            Column(title="", cells=[_word(worker.word) for worker in workers]),
             Column(title="RUNS", cells=running),
             Column(
                 title="BEAT", cells=[Text(since(each.beat_at, seen.now), style="dim") for each in workers]

@@ -74,7 +74,9 @@ def supervise(
         settings,
         handlers=handlers,
         produces=produces,
-        beside=lambda: serving_beside(settings, lambda address: tell_address(settings, address)),
+        others=lambda failed: serving_beside(
+            settings, lambda address: tell_address(settings, address), failed
+        ),
     )
 
 

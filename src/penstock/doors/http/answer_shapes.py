@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from penstock.answer.grounding import SOURCES_MAX
 from penstock.doors.http.shapes import NAME_MAX, Asked
 from penstock.model.conversations import SCOPE_NAMES_MAX
 
@@ -25,7 +26,7 @@ class QueryAsked(Asked):
     question: str = Field(min_length=1, max_length=1_000_000)
     workspace_id: str | None = Field(default=None, max_length=100)
     collection: str | None = Field(default=None, max_length=NAME_MAX)
-    top_k: int = Field(default=8, ge=1, le=TOP_MAX)
+    top_k: int = Field(default=8, ge=1, le=SOURCES_MAX, description="Sources an answer may have.")
     threshold: float = Field(default=0.0, ge=0.0, le=1.0, description="The least cosine a source may have.")
     quote: bool = Field(default=False, description="Quote passages, and ask no language model.")
     filters: Filtered = Filtered()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
@@ -16,9 +16,9 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from penstock import __version__
+from penstock.doors.http.description import ANYWHERE, WORDS, complete
 from penstock.doors.http.guards import Guard, Patience
-from penstock.doors.http.house import House
-from penstock.doors.http.problems import MEDIA as PROBLEM
+from penstock.doors.http.house import House, visit_of
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
 from penstock.doors.http.routes import (
     changing,
@@ -39,23 +39,8 @@ log = logging.getLogger("penstock.http")
 BODY_BYTES_MAX = 2 * 1024 * 1024
 STREAMED = ("/documents",)
 """Ends of paths whose bodies are files, bounded by their routes."""
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": words, "model": Problem}
-    for status, words in {
-        400: "The request cannot be read.",
-        401: "There is no token, or none we accept.",
-        403: "The machine, name or page that asks may not.",
-        404: "There is no such thing, or it is another's.",
-        408: "The body took too long.",
-        409: "It cannot be done as things stand.",
-        413: "The body is too large.",
-        422: "Something in the request is wrong; `errors` names the fields.",
-        431: "The headers are too many or too long.",
-        429: "Too much at once; `Retry-After` says when to come again.",
-        500: "Something failed on our side.",
-        503: "Something we need is away; `Retry-After` says when to come again.",
-        507: "There is no room left on the disk.",
-    }.items()
+ANYWHERE_TOLD: dict[int | str, dict[str, Any]] = {
+    status: {"description": WORDS[status], "model": Problem} for status in ANYWHERE
 }
 ASKED_BY_PAGES = [
     "Authorization",
@@ -84,15 +69,14 @@ answers like one that never was.
 
 
 class _Described(FastAPI):
-    """An application that describes its problem documents as what they are sent as, and errs once."""
+    """An application that describes itself whole, and errs once."""
 
     def openapi(self) -> dict[str, Any]:
-        """The description; the framework gives a refusal the media type of the answer it stands for."""
+        """The description, complete."""
         is_new = self.openapi_schema is None
         described = super().openapi()
         if is_new:
-            for told in _refusals(described):
-                told["content"] = {PROBLEM: next(iter(told["content"].values()))}
+            complete(described)
         return described
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,14 +93,6 @@ class _Described(FastAPI):
         except Exception:
             if not is_whole:
                 raise
-
-
-def _refusals(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for methods in described["paths"].values():
-        for route in methods.values():
-            for status, told in route["responses"].items():
-                if status >= "400":
-                    yield told
 
 
 def make_app(house: House, *others: APIRouter) -> FastAPI:
@@ -139,7 +115,7 @@ def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAP
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses=PROBLEMS,
+        responses=ANYWHERE_TOLD,
         redirect_slashes=False,
         separate_input_output_schemas=False,
         middleware=list(middleware),
@@ -172,7 +148,11 @@ def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAP
 def _middleware(house: House) -> list[Middleware]:
     http = house.settings.http
     patience = Patience(seconds=http.upload_patience, bytes_per_second=http.upload_rate_min)
-    layers = [Middleware(Guard, body_max=BODY_BYTES_MAX, streamed=STREAMED, patience=patience)]
+
+    def check(request: Request) -> None:
+        house.entry.check(visit_of(request))
+
+    layers = [Middleware(Guard, check=check, body_max=BODY_BYTES_MAX, streamed=STREAMED, patience=patience)]
     origins = house.settings.auth.allowed_origins if house.settings.auth.mode != "local" else ()
     if origins:
         layers.insert(

@@ -1,4 +1,9 @@
-"""A serving process kept beside whatever else this one does: started again when it dies, ended with us."""
+"""A serving process kept beside whatever else this one does: started again when it dies, ended with us.
+
+Each that dies is followed by another after a longer pause, up to ten seconds, and a new one must look on for
+a while before it may call somebody else's answer interrupted. That an interrupted answer ends within ten
+seconds is therefore seen to here, from the first death on; before that this process opens no store.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +16,13 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from penstock.doors.http.listening import bound
-from penstock.doors.http.orders import ServingOrders
+from penstock.doors.http.orders import STORE_GONE, ServingOrders
+from penstock.model.errors import Displaced
 from penstock.settings import Settings
+from penstock.wiring.companions import beside
 
 log = logging.getLogger("penstock.http")
 PAUSE_FIRST, PAUSE_MAX = 0.5, 10.0
@@ -26,27 +33,46 @@ GRACE_SECONDS = 20.0
 
 
 @asynccontextmanager
-async def serving_beside(settings: Settings, told: Callable[[str], None]) -> AsyncIterator[None]:
-    """Requests are answered meanwhile; `told` hears the address once they are."""
+async def serving_beside(
+    settings: Settings, told: Callable[[str], None], failed: Callable[[], None]
+) -> AsyncIterator[None]:
+    """Requests are answered meanwhile; `told` hears the address once they are, `failed` if they cannot be."""
     with bound(settings) as listening:
-        keeping = asyncio.create_task(keep_serving(settings, listening, told))
-        try:
+        async with beside(keep_serving(settings, listening, told), failed):
             yield
-        finally:
-            keeping.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await keeping
 
 
 async def keep_serving(settings: Settings, listening: socket.socket, told: Callable[[str], None]) -> None:
-    """Until cancelled."""
+    """Until cancelled; Displaced where another would make a new store in place of the one that is gone."""
     pause, clock = 0.0, asyncio.get_running_loop().time
-    while True:
-        began = clock()
-        code = await _serve_once(settings, listening, told)
-        log.error("the serving process ended with code %s; another is started", code)
-        pause = pause_after(clock() - began, pause)
-        await asyncio.sleep(pause)
+    async with AsyncExitStack() as stack:
+        while True:
+            began = clock()
+            try:
+                code = await _serve_once(settings, listening, told)
+            except OSError as error:  # the machine cannot start one now
+                log.error("a serving process cannot be started: %s; it is tried again", error)
+            else:
+                if code == STORE_GONE:
+                    raise Displaced(f"the database in {settings.data} was moved, deleted or replaced")
+                log.error("the serving process ended with code %s; another is started", code)
+            if not pause:
+                await stack.enter_async_context(_healing(settings))
+            pause = pause_after(clock() - began, pause)
+            await asyncio.sleep(pause)
+
+
+@asynccontextmanager
+async def _healing(settings: Settings) -> AsyncIterator[None]:
+    """What those who died left unfinished is ended meanwhile."""
+    from penstock.wiring.healing import heal_beside
+
+    healing = asyncio.create_task(heal_beside(settings))
+    try:
+        yield
+    finally:
+        healing.cancel()
+        await asyncio.gather(healing, return_exceptions=True)
 
 
 def pause_after(lived: float, before: float) -> float:
@@ -68,12 +94,16 @@ async def _serve_once(settings: Settings, listening: socket.socket, told: Callab
             start_new_session=True,  # Ctrl-C reaches the parent alone, which tells its children
             pass_fds=(listening.fileno(), writing),
         )
+    except BaseException:
+        os.close(reading)
+        raise
     finally:
         os.close(writing)
     heard = asyncio.create_task(_hear(reading, lambda: told(address_of(settings, listening))))
     try:
         if child.stdin is not None:
-            with contextlib.suppress(ConnectionError):  # it died at once; wait() will tell
+            # It died at once, which uvloop calls a RuntimeError; wait() will tell.
+            with contextlib.suppress(ConnectionError, RuntimeError):
                 child.stdin.write(pickle.dumps(orders))
                 await child.stdin.drain()
         return await child.wait()

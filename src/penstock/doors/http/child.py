@@ -14,12 +14,12 @@ import signal
 import socket
 import sys
 
-from penstock.doors.http.orders import ServingOrders
+from penstock.doors.http.orders import STORE_GONE, ServingOrders
 from penstock.doors.logs import set_up_logging
 from penstock.doors.parent import listen_for_end, orders_of
 from penstock.doors.streams import finish
 from penstock.engines.system.cores import one_core_a_product
-from penstock.model.errors import Fault
+from penstock.model.errors import Displaced, Fault
 from penstock.wiring.loop import run
 
 log = logging.getLogger("penstock.http")
@@ -38,6 +38,8 @@ def main() -> None:
     collect_seldom()
     try:
         run(_live(orders))
+    except Displaced:  # it is told
+        sys.exit(STORE_GONE)
     except Fault as fault:
         log.error("the serving process ends: %s", fault.message)
         sys.exit(1)

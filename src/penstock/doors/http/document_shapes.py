@@ -8,27 +8,30 @@ from pydantic import Field
 
 from penstock.doors.http.shapes import NAME_MAX, Asked, Said
 from penstock.doors.http.treatment import Treatment
+from penstock.model.catalogue import DocumentState, Source, StageKind, StageState, VersionState
+from penstock.model.jobs import Accepted, Operation
+from penstock.model.payloads import ItemType
 
 
 class ErrorSaid(Said):
     """Why something failed, and what can be done."""
 
-    stage: str | None
+    stage: StageKind | None
     code: str
     message: str
     suggestions: list[str]
 
 
 class DocumentSaid(Said):
-    """A document; `status` is pending, parsed, ingested or error."""
+    """A document."""
 
     id: str
     workspace_id: str
     collection: str
     name: str
     title: str | None
-    source: str
-    status: str
+    source: Source
+    status: DocumentState
     media: str | None
     size: int | None
     pages: int | None
@@ -43,8 +46,8 @@ class StageSaid(Said):
     """A step of a document's job, as `job.status_updated` tells it; it is tried again at `next_run_at`."""
 
     job_id: str
-    job_type: str
-    status: str
+    job_type: StageKind
+    status: StageState
     retry_count: int
     next_run_at: str | None
     error_code: str | None
@@ -57,7 +60,7 @@ class VersionSaid(Said):
     """One ingest of a document's bytes; one is current, one may be being built."""
 
     id: int
-    state: str
+    state: VersionState
     sha256: str
     chunks: int
 
@@ -99,12 +102,12 @@ class ChunkPage(Said):
 
 
 class AcceptedSaid(Said):
-    """A document that was taken in, and the job that works on it; `how` is created, coalesced or existing."""
+    """A document that was taken in, and the job that works on it; a new name alone needs none."""
 
     document_id: str | None
-    job_id: str
+    job_id: str | None
     name: str
-    how: str
+    how: Accepted
 
 
 class AcceptedPage(Said):
@@ -143,13 +146,13 @@ class FailedAsked(Asked):
 
 
 class JobSaid(Said):
-    """A job; `status` is queued, running, success or failed."""
+    """A job."""
 
     id: str
-    item_type: str
-    operation: str
+    item_type: ItemType
+    operation: Operation
     collection: str
-    status: str
+    status: StageState
     priority: int
     retry_count: int
     max_retries: int

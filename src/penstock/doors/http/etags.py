@@ -9,6 +9,7 @@ from fastapi import Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from penstock.doors.http.description import TAG
 from penstock.doors.http.shapes import Problem
 from penstock.model.errors import Refused
 
@@ -21,7 +22,8 @@ def _header(name: str, about: str) -> dict[str, Any]:
 KNOWN = _header("If-None-Match", "The `ETag` of what the client has; 304 where that is still so.")
 UNCHANGED = _header("If-Match", "The `ETag` of what is meant; 412 where it is another by now.")
 """How the description tells of them."""
-NOTHING_NEW: dict[int | str, dict[str, Any]] = {304: {"description": "The client has it."}}
+TAGGED: dict[int | str, dict[str, Any]] = {200: {"headers": TAG}}
+NOTHING_NEW: dict[int | str, dict[str, Any]] = {304: {"description": "The client has it.", "headers": TAG}}
 CHANGED: dict[int | str, dict[str, Any]] = {
     412: {"description": "It was changed meanwhile.", "model": Problem}
 }
@@ -34,8 +36,9 @@ class Options(TypedDict):
     openapi_extra: dict[str, Any]
 
 
-UNLESS_KNOWN = Options(responses=NOTHING_NEW, openapi_extra=KNOWN)
+UNLESS_KNOWN = Options(responses={**TAGGED, **NOTHING_NEW}, openapi_extra=KNOWN)
 IF_UNCHANGED = Options(responses=CHANGED, openapi_extra=UNCHANGED)
+TAGGED_IF_UNCHANGED = Options(responses={**TAGGED, **CHANGED}, openapi_extra=UNCHANGED)
 
 
 def tag_of(said: BaseModel) -> str:

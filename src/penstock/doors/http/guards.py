@@ -1,4 +1,7 @@
-"""What stands before every route: bodies are bounded in size and time, and every answer says how to treat it.
+"""What stands before every route, also before those that are not there.
+
+A visit by a foreign name or page is refused; bodies are bounded in size and time; every answer says how to
+treat it.
 
 These are plain functions of the ASGI protocol: a middleware of the framework would read a streamed upload
 whole, or wrap every message of a stream in tasks of its own.
@@ -12,10 +15,11 @@ from dataclasses import dataclass
 
 from fastapi import HTTPException
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem, problem_of
-from penstock.model.errors import Unavailable
+from penstock.model.errors import Refused, Unavailable
 
 JSON_BODY_SECONDS = 30.0
 HEADERS_MAX = 100
@@ -39,10 +43,23 @@ class Patience:
 
 
 class Guard:
-    """Bounds bodies and adds headers; `streamed` paths end so and take files of any size a route allows."""
+    """Judges visits, bounds bodies, adds headers.
 
-    def __init__(self, app: ASGIApp, *, body_max: int, streamed: Iterable[str], patience: Patience) -> None:
+    Paths that end in one of `streamed` take files of any size their route allows.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        check: Callable[[Request], None],
+        body_max: int,
+        streamed: Iterable[str],
+        patience: Patience,
+    ) -> None:
+        """`check` refuses a visit nobody may make, whatever it asks for."""
         self._app = app
+        self._check = check
         self._body_max = body_max
         self._streamed = tuple(streamed)
         self._patience = patience
@@ -76,6 +93,10 @@ class Guard:
                 headers={"Connection": "close"},
             )
             return await refusal(scope, receive, answer)
+        try:
+            self._check(Request(scope))
+        except Refused as refused:
+            return await problem_of(refused)(scope, receive, answer)
         bounded = _Patient(receive, self._patience) if is_streamed else _Bounded(receive, self._body_max)
         try:
             await self._app(scope, bounded, answer)

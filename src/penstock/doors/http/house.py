@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -18,7 +18,6 @@ from penstock.intake.arrivals import Counting
 from penstock.model.accounts import Workspace
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.errors import Refused
-from penstock.model.jobs import TenantId
 from penstock.model.principals import Principal
 from penstock.model.visits import Visit
 from penstock.ports.blobs import Blobs
@@ -40,7 +39,7 @@ class House:
     chat: Chat
     answers: Callable[[WorkspaceId], Answers]
     texts: Texts
-    desk_of: Callable[[TenantId], TenantDesk]
+    desk_of: Callable[[WorkspaceId], Awaitable[TenantDesk]]
     rates: Rates
     counting: Counting
     show: Callable[[Workspace], Show]

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from penstock.settings import Settings
 
+STORE_GONE = 66
+"""With which the child ends when the store is no longer where it was; that of a missing input elsewhere."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServingOrders:

@@ -54,6 +54,8 @@ STATUSES: Mapping[str, int] = {
     "ERR_QUOTA_WORKSPACES": 429,
     "ERR_QUOTA_DOCUMENTS": 429,
     "ERR_QUOTA_BYTES": 429,
+    "ERR_QUOTA_COLLECTIONS": 429,
+    "ERR_QUOTA_CONVERSATIONS": 429,
     "ERR_DISK_FULL": 507,
 }
 """Codes whose status is not that of their branch."""

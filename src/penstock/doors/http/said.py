@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from penstock.doors.http.document_shapes import DocumentSaid, ErrorSaid, JobSaid, StageSaid, VersionSaid
-from penstock.doors.http.shapes import instant
-from penstock.model.catalogue import Document, Stage, Version
+from penstock.model.catalogue import Document, Stage, StageState, Version
+from penstock.model.instants import instant
 from penstock.model.jobs import Job
 from penstock.model.states import EVENT_STATUS
 
@@ -21,8 +21,8 @@ def document_said(document: Document) -> DocumentSaid:
         collection=document.collection_name,
         name=document.name,
         title=document.title,
-        source=document.source.value,
-        status=document.state.value,
+        source=document.source,
+        status=document.state,
         media=document.media,
         size=document.size,
         pages=document.pages,
@@ -31,7 +31,7 @@ def document_said(document: Document) -> DocumentSaid:
         error=None
         if error is None
         else ErrorSaid(
-            stage=None if document.error_stage is None else document.error_stage.value,
+            stage=document.error_stage,
             code=error.code,
             message=error.message,
             suggestions=list(error.suggestions),
@@ -45,8 +45,8 @@ def stage_said(stage: Stage) -> StageSaid:
     """A step of a document's job."""
     return StageSaid(
         job_id=stage.id,
-        job_type=stage.kind.value,
-        status=stage.state.value,
+        job_type=stage.kind,
+        status=stage.state,
         retry_count=stage.retry_count,
         next_run_at=instant_or_none(stage.next_run_at),
         error_code=stage.error.code if stage.error else None,
@@ -58,17 +58,17 @@ def stage_said(stage: Stage) -> StageSaid:
 
 def version_said(version: Version) -> VersionSaid:
     """One ingest of a document."""
-    return VersionSaid(id=version.id, state=version.state.value, sha256=version.blob, chunks=version.chunks)
+    return VersionSaid(id=version.id, state=version.state, sha256=version.blob, chunks=version.chunks)
 
 
 def job_said(job: Job) -> JobSaid:
     """A job in the words of its events."""
     return JobSaid(
         id=job.id,
-        item_type=job.item_type.value,
-        operation=job.op.value,
+        item_type=job.item_type,
+        operation=job.op,
         collection=job.collection,
-        status=EVENT_STATUS[job.state],
+        status=StageState(EVENT_STATUS[job.state]),
         priority=job.priority,
         retry_count=job.retry_count,
         max_retries=job.max_retries,

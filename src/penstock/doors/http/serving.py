@@ -7,21 +7,24 @@ import contextlib
 import logging
 import socket
 from collections.abc import Callable
+from typing import Any
 
 import h11
 import uvicorn
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from penstock.doors.entry import Entry
 from penstock.doors.http.app import make_app
 from penstock.doors.http.house import House
-from penstock.doors.http.problems import problem
+from penstock.doors.http.problems import problem, problem_of
 from penstock.doors.http.rates import Rates
 from penstock.doors.live.hub import Limits, open_hub
 from penstock.doors.live.listener import Room
 from penstock.doors.live.protocol import LiveProtocol
 from penstock.doors.live.routes import live_routes
 from penstock.doors.live.socket import MESSAGE_BYTES_MAX
+from penstock.model.errors import Exhausted
 from penstock.settings import Live, Settings
 from penstock.wiring.serving import open_house
 from penstock.wiring.sign_in import threshold_of
@@ -43,6 +46,12 @@ class PromptProtocol(H11Protocol):
 
     _patience: asyncio.TimerHandle | None = None
     _stuck: asyncio.TimerHandle | None = None
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        # uvicorn would refuse in plain text and say nothing of when to come again.
+        self._requests_max, self.limit_concurrency = self.limit_concurrency, None
+        self._answering, self.app = self.app, self._answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection that says nothing is closed."""
@@ -90,6 +99,16 @@ class PromptProtocol(H11Protocol):
         self._be_patient()
         super().handle_websocket_upgrade(event)
 
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse where as many connections or requests are there as may be."""
+        most = self._requests_max
+        if most is None or (len(self.connections) < most and len(self.tasks) <= most):
+            await self._answering(scope, receive, send)
+            return
+        refusal = problem_of(Exhausted("too many requests at once", code="ERR_SERVER_BUSY"))
+        refusal.headers["Connection"] = "close"
+        await refusal(scope, receive, send)
+
     def _move_on(self) -> None:
         if self._stuck is not None:
             self._stuck.cancel()
@@ -133,7 +152,10 @@ class _Server(uvicorn.Server):
 
 
 async def serve(settings: Settings, listening: socket.socket, ready: Callable[[int], None]) -> None:
-    """Answer requests on a bound socket until cancelled; `ready` hears the port once they are answered."""
+    """Answer requests on a bound socket until cancelled; `ready` hears the port once they are answered.
+
+    Displaced if the store goes from under it.
+    """
     port = listening.getsockname()[1]
     async with (
         open_house(settings) as opened,
@@ -157,9 +179,13 @@ async def serve(settings: Settings, listening: socket.socket, ready: Callable[[i
         live = live_routes(hub, entry, house.rates.spend)
         server = _Server(config_of(make_app(house, live), settings.live), lambda: ready(port))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
+        standing = asyncio.create_task(opened.store.footing.run())
         try:
-            await asyncio.shield(serving)
+            await asyncio.wait({serving, standing}, return_when=asyncio.FIRST_COMPLETED)
+            if standing.done():
+                await standing
         finally:
+            standing.cancel()
             hub.drain()  # first: a stream that goes on would hold the server up
             server.should_exit = True
             # Now, not when all requests have ended: those that wait for an answer would wait in vain.

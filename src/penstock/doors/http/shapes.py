@@ -5,7 +5,6 @@ Here is what all of it shares, and what is about people, workspaces and collecti
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,11 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from penstock.model.accounts import NAME_CHARACTERS_MAX
 
 NAME_MAX = 255
-
-
-def instant(at: float) -> str:
-    """A time as it is told: ISO 8601 in UTC."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 class Said(BaseModel):

@@ -51,10 +51,10 @@ async def whole(request: Request, write: Write) -> Answered:
         await _end(writing, leaving)
 
 
-async def streamed(write: Write) -> Response:
-    """A response that tells the words as they come, once there is one to tell."""
+async def streamed(request: Request, write: Write) -> Response:
+    """A response that tells the words as they come, once there is one to tell; ClientDisconnect as above."""
     telling = _Telling(write)
-    await telling.begin()
+    await telling.begin(request.receive)
     return _Stream(telling)
 
 
@@ -68,14 +68,20 @@ class _Telling:
         """The last one is empty."""
         self.writing = asyncio.create_task(self._run())
 
-    async def begin(self) -> None:
-        """Wait for the first word; raises what is wrong before it."""
+    async def begin(self, receive: Receive) -> None:
+        """Wait for the first word; raises what is wrong before it, ClientDisconnect where nobody waits."""
         self.writing.add_done_callback(lambda _: self._begun.set())
+        beginning = asyncio.create_task(self._begun.wait())
+        leaving = asyncio.create_task(_until_gone(receive))
         try:
-            await self._begun.wait()
-        except asyncio.CancelledError:
+            await asyncio.wait({beginning, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not self._begun.is_set():
+                raise ClientDisconnect
+        except BaseException:
             await _end(self.writing)
             raise
+        finally:
+            await _end(beginning, leaving)
         if self.writing.done():
             self.writing.result()
 

@@ -42,6 +42,8 @@ EXPIRED = Ending(4401, "ERR_TOKEN_EXPIRED")
 SLOW = Ending(4408, "ERR_READER_SLOW")
 RESTART = Ending(1012, "ERR_RESTARTING")
 PAGE_EVENTS = 200
+LOOK_EVENTS = 5_000
+"""Read at one look, for all together."""
 WAIT_SECONDS = 1.0
 BREATH_SECONDS = 0.002
 """Between two looks at the log: commits that come quickly one after another are read together."""
@@ -158,7 +160,7 @@ class Hub:
     async def _give_out(self) -> tuple[int, bool]:
         """Read one page for each who has news; how many messages that were, and whether there may be more."""
         asked = self._positions.copy()
-        pages = await self._feed.pages(asked, limit=PAGE_EVENTS)
+        pages = await self._feed.pages(asked, limit=PAGE_EVENTS, in_all=LOOK_EVENTS)
         given = breaths = 0
         for page in pages:
             # Where everybody left meanwhile, and perhaps somebody came, another position counts.
@@ -167,7 +169,9 @@ class Hub:
             if given // BREATH_MESSAGES > breaths:
                 breaths = given // BREATH_MESSAGES
                 await asyncio.sleep(0)
-        return given, any(self._positions.get(page.user, page.last) < page.last for page in pages)
+        # A look that is full may have ended right behind somebody's page: who comes next is not among them.
+        full = sum(len(page.events) or 1 for page in pages) >= LOOK_EVENTS
+        return given, full or any(self._positions.get(page.user, page.last) < page.last for page in pages)
 
     def _deliver(self, page: Page) -> int:
         """Give a page to everybody it is for; how many messages that were."""

@@ -21,18 +21,16 @@ from penstock.doors.live.frames import Frame, word_frame
 from penstock.doors.live.hub import RESTART, Hub
 from penstock.doors.live.listener import Bookmark, Ended, Ending, Listener
 from penstock.doors.live.protocol import PUSH, Push
+from penstock.doors.live.strangers import Strangers
 from penstock.model.errors import Exhausted, Fault, Refused, Unavailable
 from penstock.model.principals import TOKEN_LENGTH_MAX, Principal, invalid_token
 from penstock.model.visits import Visit
 
 MESSAGE_BYTES_MAX = 16 * 1024
-FIRST_MESSAGE_SECONDS = 5.0
 SIGN_IN_SECONDS = 10.0
 RENEWAL_SECONDS = 0.2
 """Between two newer tokens of one connection; they are not counted, and cost us time."""
 CLOSE_SECONDS = 5.0
-STRANGERS_MAX = 200
-"""Connections that may be open before they have said who they are."""
 FORBIDDEN = frozenset({"ERR_PEER_FORBIDDEN", "ERR_HOST_FORBIDDEN", "ERR_ORIGIN_FORBIDDEN"})
 
 
@@ -55,7 +53,7 @@ class Socket:
     def __init__(self, hub: Hub, doorkeeper: Counting) -> None:
         self._hub = hub
         self._doorkeeper = doorkeeper
-        self._strangers = 0
+        self._strangers = Strangers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One connection, from the handshake to its end."""
@@ -63,11 +61,9 @@ class Socket:
         try:
             visit = visit_of(connection)
             self._doorkeeper.check(visit)
-            if self._strangers >= STRANGERS_MAX:
-                raise Exhausted("too many connections wait to sign in", code="ERR_CONNECTIONS")
         except Fault as fault:
             return await problem_of(fault)(scope, receive, send)
-        caller = _Caller(connection, visit, self._doorkeeper, receive, send)
+        caller = _Caller(connection, visit, self._doorkeeper, self._strangers, receive, send)
         # The server writes the address of whoever is accepted into its log; words in it may be secrets.
         scope["query_string"] = b""
         try:
@@ -84,11 +80,7 @@ class Socket:
     async def _serve(self, caller: _Caller) -> Ending:
         """Let somebody in and tell him what happens; why we end it."""
         await caller.accept()
-        self._strangers += 1
-        try:
-            principal = await caller.sign_in()
-        finally:
-            self._strangers -= 1
+        principal = await caller.sign_in()
         with self._hub.listening(principal.user, caller.since(), expires_at=principal.expires_at) as listener:
             return await caller.tell(listener)
 
@@ -101,11 +93,13 @@ class _Caller:
         connection: HTTPConnection,
         visit: Visit,
         doorkeeper: Counting,
+        strangers: Strangers,
         receive: Receive,
         send: Send,
     ) -> None:
         self._visit = visit
         self._doorkeeper = doorkeeper
+        self._strangers = strangers
         self._receive = receive
         self._send = send
         self._push: Push | None = connection.scope.get("extensions", {}).get(PUSH)
@@ -135,8 +129,7 @@ class _Caller:
             if refused.code != "ERR_TOKEN_MISSING":
                 raise
             try:
-                async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
-                    said = await self._hear()
+                said = await self._strangers.first_words(self._hear)
             except TimeoutError:
                 raise refused from None
             return await self._admit(said.token)

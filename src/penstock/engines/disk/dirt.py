@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
 
 from penstock.engines.disk.inotify import Inotify, Lost, Notice
@@ -31,6 +32,12 @@ class Dirt:
         if not self.everything:
             self._remember(notice)
         self._bell.set()
+
+    def mark_places(self, places: Iterable[str]) -> None:
+        """Something may have happened there, or below."""
+        if not self.everything:
+            self.names.update(places)
+            self.folders.update(places)
 
     def _remember(self, notice: Notice) -> None:
         path = f"{notice.folder}/{notice.name}" if notice.name else notice.folder

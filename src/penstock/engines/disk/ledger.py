@@ -33,6 +33,11 @@ class Ledger:
         for file in known:
             self._tell(file.path, file)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file is known."""
+        return not self._told
+
     def below(self, folder: str) -> set[str]:
         """The paths known or seen below a folder."""
         inside = folder + "/"
@@ -52,6 +57,11 @@ class Ledger:
                 self._seen.pop(path, None)
             elif path not in self._seen or self._seen[path].file != file:
                 self._seen[path] = _Seen(file, now)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Drop what was seen of these: nobody can say now how they look."""
+        for path in paths:
+            self._seen.pop(path, None)
 
     def ripe(self, now: float) -> list[str]:
         """Paths whose difference is as old as the quiet time: to be looked at once more, then settled."""

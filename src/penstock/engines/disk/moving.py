@@ -69,24 +69,40 @@ class DiskMover:
         return await aside(work)
 
     async def write_beside(
-        self, target: Path, suffix: str, record: Mapping[str, Any], *, keep: bool = False
+        self,
+        target: Path,
+        suffix: str,
+        record: Mapping[str, Any],
+        *,
+        keep: bool = False,
+        since: str | None = None,
     ) -> Path:
         """The record as readable JSON, in place of an earlier one of that name unless that is to be kept."""
-        fits = len(os.fsencode(target.name + suffix)) <= _NAME_BYTES_MAX
-        path = target.with_name((target.name if fits else fitting_name(target.name)) + suffix)
+        path = _beside(target, suffix)
         text = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
 
         def work(_: Stop) -> Path:
             try:
                 make_folder(path.parent)
-                if keep and _stat(path) is not None:
-                    return path
-                write_whole(path, text.encode(errors="backslashreplace"))
+                with alone_in(path.parent):
+                    if not _stays(path, keep=keep, since=since):
+                        write_whole(path, text.encode(errors="backslashreplace"))
             except OSError as error:
                 raise keeping_fault(error, path) from error
             return path
 
         return await aside(work)
+
+    async def drop_beside(self, target: Path, suffix: str) -> None:
+        """Nothing happens where there is none."""
+
+        def work(_: Stop) -> None:
+            try:
+                _drop(_beside(target, suffix))
+            except OSError as error:
+                raise keeping_fault(error, target.parent) from error
+
+        await aside(work)
 
     async def sweep(self, folder: Path) -> int:
         """Remove what dead writers left half-written in one of our folders; how many."""
@@ -108,6 +124,11 @@ def fitting_name(name: str) -> str:
     whole = os.fsencode(stem)
     room = _NAME_BYTES_MAX - _TAIL_BYTES - len(os.fsencode(ending))
     return name if len(whole) <= room else whole[:room].decode(errors="ignore") + ending
+
+
+def _beside(target: Path, suffix: str) -> Path:
+    fits = len(os.fsencode(target.name + suffix)) <= _NAME_BYTES_MAX
+    return target.with_name((target.name if fits else fitting_name(target.name)) + suffix)
 
 
 def _move(source: Path, folder: Path, name: str, wanted: BlobHash | None) -> Moved:
@@ -218,6 +239,18 @@ def _stat(path: Path) -> os.stat_result | None:
         return os.lstat(path)
     except FileNotFoundError:
         return None
+
+
+def _stays(path: Path, *, keep: bool, since: str | None) -> bool:
+    """Whether a record is there that must not be replaced."""
+    if keep or since is None:
+        return keep and _stat(path) is not None
+    try:
+        told = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
+        return False
+    ended = (told.get("completed_at") or told.get("failed_at")) if isinstance(told, dict) else None
+    return isinstance(ended, str) and ended >= since
 
 
 def _hash(path: Path) -> str:

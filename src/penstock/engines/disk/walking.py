@@ -58,6 +58,8 @@ class Walk:
     enter: Enter | None = None
     """Told each folder before its names are read, so that a watch set there misses nothing."""
     stop: Stop = field(default_factory=Stop)
+    blind: set[bytes] = field(default_factory=set)
+    """Where nobody could look: what is there, or below, is neither told nor known to be gone."""
     _found: int = 0
     _complaints: int = 0
     _overlooked: list[Overlooked] = field(default_factory=list)
@@ -103,6 +105,7 @@ class Walk:
                 return None
             return self._look(folder, name, path)
         except IgnoreFileUnusable:
+            self.blind.add(above)
             return None
         finally:
             os.close(folder)
@@ -131,6 +134,7 @@ class Walk:
             opened = self._open(folder, name, path)
             return None if opened is None else (opened, ignores)
         except IgnoreFileUnusable:
+            self.blind.add(b"/".join(above))
             return None
         finally:
             os.close(folder)
@@ -230,6 +234,8 @@ class Walk:
             raise too_large(self.root, most)
 
     def _overlook(self, path: bytes, why: Oversight) -> None:
+        if why in (Oversight.UNREADABLE, Oversight.IGNORE_FILE):
+            self.blind.add(path)
         if self._complaints < OVERLOOKED_MAX:
             self._complaints += 1
             self._overlooked.append(overlooked(self.root, path, why))

@@ -2,7 +2,7 @@
 
 News from the kernel only say where to look. Everything is looked at at the start, after lost news, when the
 folder itself was away, and once in a while for good measure; where the kernel has no news to give (too many
-folders, a network's file system), looking is all there is.
+folders, a network's file system), looking is all there is. Where one cannot look, nothing is told as gone.
 """
 
 from __future__ import annotations
@@ -74,10 +74,12 @@ class _Watch:
         self._device: int | None = None
         self._is_away = False
         self._looked_at = clock.steady()
+        self._blind: set[str] = set()
+        """Where known files could not be looked at; looked at again soon."""
 
     async def round(self) -> tuple[Change, ...]:
         """Look where something may have changed, and tell what has settled."""
-        place = await aside(lambda _: _place_of(self._root, self._device))
+        place = await aside(lambda _: self._look_for_root())
         if place is None:
             return self._leave()
         changes: tuple[Change, ...] = (Back(root=str(self._root)),) if self._is_away else ()
@@ -98,6 +100,8 @@ class _Watch:
         due = self._ledger.next_due()
         if due is not None:
             waits.append(due - now)
+        if self._blind:
+            waits.append(self._pace.poll)
         await self._dirt.wait(max(min(waits), 0.0))
         # A burst of news is looked at once; half-way to the quiet time nothing is late.
         await asyncio.sleep(min(self._pace.quiet / 4, 0.1))
@@ -105,6 +109,24 @@ class _Watch:
             self._pace.rescan if self.feed.is_live else self._pace.poll
         ):
             self._dirt.mark_all()
+        self._dirt.mark_places(self._blind)
+
+    def _look_for_root(self) -> tuple[int, int] | None:
+        """Device and inode of the folder; None if it is away.
+
+        It is, too, where it stands empty on another disk than before, or from the start though files of it
+        are known: most often the disk that belongs there is not.
+        """
+        try:
+            about = os.lstat(self._root)
+            if not stat.S_ISDIR(about.st_mode):
+                return None
+            expected = self._device == about.st_dev or (self._device is None and self._ledger.is_empty)
+            if not expected and not os.listdir(self._root):
+                return None
+        except OSError:
+            return None
+        return about.st_dev, about.st_ino
 
     def _leave(self) -> tuple[Change, ...]:
         if self._is_away:
@@ -129,12 +151,12 @@ class _Watch:
         names |= set(self._ledger.ripe(now))
         try:
             if everything:
-                found = await aside(self._walking([str(self._root)]))
-                self._compare([str(self._root)], set(), found, now)
+                found, blind = await aside(self._walking([str(self._root)]))
+                self._compare([str(self._root)], set(), found, blind, now)
                 self._looked_at = self._clock.steady()
             else:
-                found = await aside(self._walking(sorted(folders), names))
-                self._compare(folders, names, found, now)
+                found, blind = await aside(self._walking(sorted(folders), names))
+                self._compare(folders, names, found, blind, now)
         except Fault as fault:
             if fault.code != "ERR_FOLDER_NOT_FOUND":
                 raise
@@ -142,27 +164,38 @@ class _Watch:
             return False
         return True
 
-    def _compare(self, folders: Iterable[str], names: set[str], found: Files, now: float) -> None:
+    def _compare(
+        self, folders: Iterable[str], names: set[str], found: Files, blind: set[str], now: float
+    ) -> None:
         paths = names | found.keys()
         for folder in folders:
             paths |= self._ledger.below(folder)
-        self._ledger.compare(paths, found, now)
+        unseen = {path: _within(path, blind) for path in paths - found.keys()} if blind else {}
+        hidden = {path: place for path, place in unseen.items() if place is not None}
+        self._blind = set(hidden.values())
+        self._ledger.forget(hidden)
+        self._ledger.compare(paths - hidden.keys(), found, now)
 
-    def _walking(self, folders: list[str], names: Iterable[str] = ()) -> Callable[[Stop], Files]:
-        """The files of these folders, and those among these names, as they are now."""
+    def _walking(
+        self, folders: list[str], names: Iterable[str] = ()
+    ) -> Callable[[Stop], tuple[Files, set[str]]]:
+        """The files of these folders and among these names as they are now, and where one could not look."""
 
-        def work(stop: Stop) -> Files:
+        def work(stop: Stop) -> tuple[Files, set[str]]:
             found: Files = {}
+            blind: set[bytes] = set()
             for folder in folders:
                 walk = self._walk(stop)
                 found |= {file.path: file for file in walk.files(self._below(folder))}
+                blind |= walk.blind
             walk = self._walk(stop)
             for name in names:
                 stop.look()
                 file = walk.look_at(self._below(name)) if name not in found else None
                 if file is not None:
                     found[name] = file
-            return found
+            top = os.fsencode(self._root)
+            return found, {os.fsdecode(top + b"/" + path if path else top) for path in blind | walk.blind}
 
         return work
 
@@ -173,14 +206,10 @@ class _Watch:
         return os.fsencode(path).removeprefix(os.fsencode(self._root)).lstrip(b"/")
 
 
-def _place_of(root: Path, device: int | None) -> tuple[int, int] | None:
-    """Which folder stands there; None if none does, or only the empty place of a disk that was taken out."""
-    try:
-        about = os.lstat(root)
-        if not stat.S_ISDIR(about.st_mode):
-            return None
-        if device is not None and about.st_dev != device and not os.listdir(root):
-            return None
-    except OSError:
-        return None
-    return about.st_dev, about.st_ino
+def _within(path: str, places: set[str]) -> str | None:
+    """The place that is this path, or a folder above it; None if none is."""
+    while path:
+        if path in places:
+            return path
+        path = path.rpartition("/")[0]
+    return None

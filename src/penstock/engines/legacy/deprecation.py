@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,20 +39,35 @@ def mark(path: Path, marks: Sequence[Mark], now: float, *, busy_seconds: float) 
         db.execute("COMMIT")
 
 
-def drop(path: Path, tables: Mapping[str, int], *, busy_seconds: float) -> None:
-    """Drop tables, all or none; refused if one no longer has as many rows as were verified."""
-    with _changing(path, busy_seconds) as db:
-        for table, rows in tables.items():
-            now_there = db.execute(count_rows(table)).fetchone()[0]
-            if now_there != rows:
-                raise Refused(
-                    f"{table} had {rows:,} rows when it was verified and has {now_there:,} now; "
-                    "nothing was dropped, stop the program that writes it",
-                    code="ERR_LEGACY_UNVERIFIED",
-                )
-        for table in tables:
-            db.execute(drop_table(table))
-        db.execute("COMMIT")
+class Hold:
+    """The file's write lock, from before its rows are verified until they are dropped.
+
+    Nobody else changes a row meanwhile, so what is dropped is what was verified; reading goes on.
+    """
+
+    def __init__(self, path: Path, *, busy_seconds: float) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._db = self._stack.enter_context(_changing(path, busy_seconds))
+
+    def drop(self, tables: Mapping[str, int]) -> None:
+        """Drop tables, all or none; refused if one no longer has as many rows as were reported."""
+        with reading(self._path):
+            for table, rows in tables.items():
+                now_there = self._db.execute(count_rows(table)).fetchone()[0]
+                if now_there != rows:
+                    raise Refused(
+                        f"{table} had {rows:,} rows when it was migrated and has {now_there:,} now; "
+                        "nothing was dropped, stop the program that writes it",
+                        code="ERR_LEGACY_UNVERIFIED",
+                    )
+            for table in tables:
+                self._db.execute(drop_table(table))
+            self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go; what was not dropped stays."""
+        self._stack.close()
 
 
 def _write(db: sqlite3.Connection, marks: Sequence[Mark], now: float) -> None:
@@ -73,4 +88,6 @@ def _changing(path: Path, busy_seconds: float) -> Iterator[sqlite3.Connection]:
 
 
 def _connect(address: str, busy_seconds: float) -> sqlite3.Connection:
-    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=busy_seconds)
+    return sqlite3.connect(
+        address, uri=True, isolation_level=None, timeout=busy_seconds, check_same_thread=False
+    )

@@ -36,7 +36,11 @@ def endpoint_model(name: str, dimension: int | None) -> str:
 
 
 class EndpointEmbedder:
-    """Embeds by an endpoint; after a batch it finds too large (E6), later ones are kept smaller."""
+    """Embeds by an endpoint; where fewer texts pass than it found too large (E6), later batches stay smaller.
+
+    That a batch was too large may be one text's fault: then this text is too long alone, and batches are as
+    large again as they were.
+    """
 
     def __init__(
         self, endpoint: Endpoint, name: str, *, batch: int, calls: int, dimension: int | None = None
@@ -44,6 +48,9 @@ class EndpointEmbedder:
         self.model = endpoint_model(name, dimension)
         self.dimension = dimension
         self.batch = batch
+        self._batch_max = batch
+        self._refused: int | None = None
+        """How many texts were too large at once, since one alone was last."""
         self.calls = calls
         self._endpoint = endpoint
         self._request: dict[str, object] = {"model": name, "encoding_format": "float"}
@@ -59,12 +66,16 @@ class EndpointEmbedder:
             content = await self._endpoint.read(body, ANSWER_BYTES_MAX)
         except Refusal as refusal:
             if len(pieces) == 1:
+                self.batch, self._refused = self._batch_max, None
                 raise Refused(
                     f"a text of {len(pieces[0].text)} characters is too long for the embedding endpoint",
                     code="ERR_TEXT_TOO_LONG",
                 ) from refusal
-            self.batch = min(self.batch, (len(pieces) + 1) // 2)
+            self._refused = min(self._refused or len(pieces), len(pieces))
             raise Oversized from refusal
+        if self._refused is not None and len(pieces) < self._refused:
+            # Half of it, whatever passed: a short call may have been about other texts.
+            self.batch, self._refused = min(self.batch, (self._refused + 1) // 2), None
         return self._checked(content, len(pieces))
 
     async def close(self) -> None:

@@ -88,6 +88,18 @@ class Endpoint:
         except TimeoutError as error:
             raise self.late() from error
 
+    async def status(self) -> int:
+        """The status of asking for its models the way all calls go: it needs the key and costs nothing."""
+        import httpx
+
+        try:
+            async with asyncio.timeout(self.timeout):
+                return (await self._http().get(models_of(self._access.url, self.role.path))).status_code
+        except TimeoutError as error:
+            raise self.late() from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._down(type(error).__name__) from error
+
     async def drain(self, response: httpx.Response, bytes_max: int) -> bytes:
         """What is left of a body; Broken once it is longer than the bound."""
         parts, size = [], 0
@@ -156,6 +168,12 @@ def access_of(url: str, path: str, key: str | None) -> Access:
     user = (unquote(parts.username or ""), unquote(parts.password or "")) if "@" in parts.netloc else None
     address = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], whole, parts.query, ""))
     return Access(url=address, user=user, key=key)
+
+
+def models_of(url: str, path: str) -> str:
+    """Where an endpoint lists its models, beside the `path` its URL leads to."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=f"{parts.path.removesuffix(path)}/models"))
 
 
 def _encoded(body: Mapping[str, object]) -> bytes:

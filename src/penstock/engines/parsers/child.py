@@ -54,6 +54,8 @@ class Child:
         self.pid = process.pid
         self.ended = ended
         self.documents = 0
+        self.owner: str | None = None
+        """Whose files it reads; None while it has read none."""
         self.killed = False
         self.seen_kib = 0
         """The most memory it was seen to have."""
@@ -106,9 +108,10 @@ class Child:
     def is_alive(self) -> bool:
         return not self.ended.done()
 
-    def ask(self, task: Task, handle: int) -> None:
+    def ask(self, task: Task, handle: int, owner: str) -> None:
         """Hand over a file; it fits the socket's buffer, because nothing else is ever sent."""
         self.documents += 1
+        self.owner = owner
         try:
             socket.send_fds(self._line, [framed(task)], [handle])
         except OSError as error:

@@ -10,7 +10,10 @@ from penstock.model.errors import Refused
 from penstock.model.parsed import Heading, Page, Parsed
 
 HEADINGS_MAX = 100_000
-CUTS_MAX = 1_000_000
+CUTS_DENSE_MAX = 1_000_000
+"""Cuts that may be as near to each other as they like."""
+CUT_BYTES_MIN = 256
+"""Bytes of allowed text for every further cut."""
 NOTES_MAX = 100
 TITLE_CHARS_MAX = 1000
 _UNCLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff\ufffe\uffff]")
@@ -29,6 +32,7 @@ class Gathering:
     def __init__(self, *, text_bytes: int, pages: int) -> None:
         self._text_bytes_max = text_bytes
         self._pages_max = pages
+        self._cuts_max = CUTS_DENSE_MAX + text_bytes // CUT_BYTES_MIN
         self._texts: list[str] = []
         self._length = 0
         self._bytes = 0
@@ -53,7 +57,7 @@ class Gathering:
         for heading in window.headings:
             self._take_heading(heading)
         for cut in window.cuts:
-            if cut < 0 or (self._cuts and cut <= self._cuts[-1]) or len(self._cuts) >= CUTS_MAX:
+            if cut < 0 or (self._cuts and cut <= self._cuts[-1]) or len(self._cuts) >= self._cuts_max:
                 raise Nonsense("cuts out of order")
             self._cuts.append(cut)
 

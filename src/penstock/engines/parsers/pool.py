@@ -4,6 +4,9 @@ Not a shared executor, which one segfault breaks for everybody: every seat has a
 that answered waits for the next file; one that died, ran out of time or memory, was cancelled or has read
 many files is ended, and its seat gets a fresh one in the background before it is free again. So there are
 never more children than seats, a caller has his answer at once, and the next one finds a warm child.
+
+A child belongs to the owner of its first file: a file may take it over, and must then not meet another's. An
+owner is given a child of his own where one is free, else a fresh one, for which he waits.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import secrets
 import signal
 import stat
 from collections.abc import Sequence
@@ -95,23 +99,24 @@ class Parsers:
         """The children that run now."""
         return tuple(seat.child.pid for seat in self._seats if seat.child and seat.child.is_alive)
 
-    async def parse(self, source: Path, name: str, *, lenient: bool = False) -> Parsed:
-        """Read a file in a child (R1 to R5)."""
+    async def parse(self, source: Path, name: str, *, lenient: bool = False, owner: str = "") -> Parsed:
+        """Read a file in a child (R1 to R6)."""
         handle = _opened(source)
         try:
             async with contextlib.AsyncExitStack() as stack:
                 await self._turn.acquire()
-                seat = self._free.pop()
+                seat = self._seat_for(owner)
                 stack.callback(self._leave, seat)
-                return await self._parse(seat, handle, name, lenient=lenient)
+                return await self._parse(seat, handle, name, lenient=lenient, owner=owner)
         finally:
             os.close(handle)
 
     # One document ------------------------------------------------------------------------------------
 
-    async def _parse(self, seat: _Seat, handle: int, name: str, *, lenient: bool) -> Parsed:
+    async def _parse(self, seat: _Seat, handle: int, name: str, *, lenient: bool, owner: str) -> Parsed:
         bounds = self._bounds
         task = Task(
+            nonce=secrets.token_hex(16),
             name=name[-NAME_CHARS_MAX:].encode(errors="replace").decode(),
             lenient=lenient,
             seconds=bounds.seconds,
@@ -119,11 +124,11 @@ class Parsers:
             pages=bounds.pages,
             unpacked_bytes=bounds.unpacked_bytes,
         )
-        child = await self._asked(seat, task, handle)
+        child = await self._asked(seat, task, handle, owner)
         keep = False
         try:
             async with asyncio.timeout(bounds.seconds), child.watched(LOOK_SECONDS):
-                said = await self._conversation(child)
+                said = await self._conversation(child, task.nonce)
             keep = not (isinstance(said, Failure) and said.fatal)
         except TimeoutError as error:
             raise self._too_slow() from error
@@ -138,21 +143,26 @@ class Parsers:
             raise _refusal(said)
         return said
 
-    async def _asked(self, seat: _Seat, task: Task, handle: int) -> Child:
+    async def _asked(self, seat: _Seat, task: Task, handle: int, owner: str) -> Child:
         """A child that has the file; one that died while it waited is replaced and no file's fault."""
+        if seat.child is not None and seat.child.owner not in (None, owner):
+            await seat.child.end()
         child = await self._child_of(seat)
         try:
-            child.ask(task, handle)
+            child.ask(task, handle, owner)
         except Silent:
             await child.end()
             child = await self._child_of(seat)
-            child.ask(task, handle)
+            child.ask(task, handle, owner)
         return child
 
-    async def _conversation(self, child: Child) -> Parsed | Failure:
+    async def _conversation(self, child: Child, nonce: str) -> Parsed | Failure:
         gathering = Gathering(text_bytes=self._bounds.text_bytes, pages=self._bounds.pages)
         while True:
-            match await child.hear():
+            said = await child.hear()
+            if not isinstance(said, Ready) and said.nonce != nonce:
+                raise Nonsense("an answer to another question")
+            match said:
                 case Window() as window:
                     gathering.take(window)
                 case End() as end:
@@ -185,6 +195,17 @@ class Parsers:
         return Broken(f"The parser died on this file ({how}).", code=_CRASHED)
 
     # Seats -------------------------------------------------------------------------------------------
+
+    def _seat_for(self, owner: str) -> _Seat:
+        """A free seat, the one left last before others: with a child of the owner's, else with nobody's."""
+
+        def rank(seat: _Seat) -> int:
+            whose = None if seat.child is None else seat.child.owner
+            return 2 if whose == owner else 1 if whose is None else 0
+
+        best = max(reversed(self._free), key=rank)
+        self._free.remove(best)
+        return best
 
     async def _child_of(self, seat: _Seat) -> Child:
         """The seat's child, or a fresh one; only one that is shut in as asked ever takes the seat."""

@@ -1,6 +1,8 @@
 """What parent and child say to each other: frames of a length and a MessagePack value.
 
-The parent trusts nothing a child says: a child that a file took over can at most give a wrong text for it.
+The parent trusts nothing a child says: a child that a file took over can at most give wrong texts for files
+of the same owner until it is replaced, for it is given no others (R6). Every answer repeats the nonce of its
+task, so that nothing said earlier is ever taken for the answer about a later file.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ Words = Annotated[str, msgspec.Meta(max_length=MESSAGE_CHARS_MAX)]
 class Task(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
     """A file to read; its descriptor travels beside the frame."""
 
+    nonce: str
+    """Drawn for this task alone; every answer repeats it."""
     name: str
     lenient: bool
     seconds: float
@@ -44,6 +48,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
 class Window(msgspec.Struct, frozen=True, kw_only=True, tag="window"):
     """The next stretch of the text."""
 
+    nonce: Words
     text: str
     pages: tuple[Page, ...] = ()
     headings: tuple[Heading, ...] = ()
@@ -53,6 +58,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True, tag="window"):
 class End(msgspec.Struct, frozen=True, kw_only=True, tag="end"):
     """The file was read to its end."""
 
+    nonce: Words
     media: Media
     title: Words | None = None
     language: Words | None = None
@@ -65,6 +71,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
 
     code: Words
     message: Words
+    nonce: Words = ""
+    """Of the task; a child that cannot even start has none."""
     fatal: bool = False
 
 

@@ -41,9 +41,22 @@ def missing(name: str) -> Broken:
     )
 
 
+def elsewhere() -> Unavailable:
+    """Something answers that there is no such path, in words that are not Qdrant's."""
+    return Unavailable(
+        "what answers at the address of the Qdrant server is no Qdrant; check vectors",
+        code="ERR_VECTORS_ANSWER",
+    )
+
+
 def misshapen(what: str) -> Unavailable:
     """A collection holds something else: a person must mend that, and the document waits for it."""
     return Unavailable(what, code="ERR_VECTORS_SHAPE")
+
+
+def knows_not(body: bytes) -> bool:
+    """Whether it is Qdrant that says that there is no such thing."""
+    return bool(_words(body))
 
 
 def fault_of_status(status: int, body: bytes, retry_after: str | None) -> Fault:

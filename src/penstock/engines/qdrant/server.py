@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import msgspec
 
-from penstock.engines.qdrant.faults import DOWN, down, fault_of_status, nonsense
+from penstock.engines.qdrant.faults import DOWN, down, elsewhere, fault_of_status, knows_not, nonsense
 from penstock.model.errors import Unavailable
 from penstock.ports.guard import Guard
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 TRIES = 3
 REST_SECONDS = 0.1
 CONNECTIONS = 8
+HELLO = "/"
+"""Answered with a title and a version, and without a result."""
 
 
 class Server:
@@ -55,6 +57,14 @@ class Server:
             except TimeoutError as error:
                 raise down(f"no answer within {self._timeout:g} s") from error
 
+    async def version(self) -> str:
+        """What it calls itself, such as 1.16.3."""
+        told = await self.call("GET", HELLO)
+        found = told.get("version") if isinstance(told, dict) else None
+        if not isinstance(found, str):
+            raise nonsense("a greeting without a version")
+        return found
+
     async def close(self) -> None:
         """Let go of the connections."""
         if self._client is not None:
@@ -82,11 +92,14 @@ class Server:
         except httpx.HTTPError as error:
             raise nonsense(f"no HTTP answer ({type(error).__name__})") from error
         if response.status_code == 404:
+            if not knows_not(response.content):
+                raise elsewhere()
             return None
         if response.status_code >= 300:
             raise fault_of_status(response.status_code, response.content, response.headers.get("retry-after"))
         try:
-            return msgspec.json.decode(response.content, type=dict[str, object])["result"]
+            told = msgspec.json.decode(response.content, type=dict[str, object])
+            return told if path == HELLO else told["result"]
         except (msgspec.MsgspecError, KeyError) as error:
             raise nonsense("an answer without a result") from error
 

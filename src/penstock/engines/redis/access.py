@@ -14,6 +14,7 @@ from penstock.model.jobs import JobId
 from penstock.model.rules import Rules
 from penstock.model.statuses import stamped
 from penstock.ports.clock import Clock
+from penstock.ports.telemetry import SILENT, Telemetry
 
 LANES_KEPT_MAX = 1_000
 
@@ -34,13 +35,18 @@ class Access:
     """Whoever in this process waits for news."""
     begun: Begun | None = None
     """Who knows which leased jobs a handler has begun; without it, all of them."""
+    telemetry: Telemetry = SILENT
+    """Who is told of messages that became no jobs."""
     keys_of_new: list[str] = field(init=False)
+    keys_of_usual: list[str] = field(init=False)
     _lanes: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
     _keys: list[str] = field(init=False)
+    _refused_on: int = 0
     _packed: bytes = field(init=False)
 
     def __post_init__(self) -> None:
         self.keys_of_new = self.names.keys_of_new()
+        self.keys_of_usual = self.names.keys_of_usual()
         self._keys = self.names.keys()
         self._packed = self.names.packed()
 
@@ -67,6 +73,15 @@ class Access:
                 self._lanes.clear()
             lane = self._lanes[rank, tenant] = self.names.lane_of(rank, tenant)
         return lane
+
+    @property
+    def sets_together(self) -> bool:
+        """Whether this connection's server may know one command for many keys that expire (MSETEX)."""
+        return self._refused_on != self.client.standing.connections
+
+    def sets_one_by_one(self) -> None:
+        """It does not, or we may not; another connection may lead to another server."""
+        self._refused_on = self.client.standing.connections
 
     def bell(self) -> Wake:
         """A bell that rings for news of every process on this queue."""

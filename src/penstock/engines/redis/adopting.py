@@ -11,10 +11,13 @@ from penstock.engines.redis.access import Access
 from penstock.engines.redis.names import Inbox, packed
 from penstock.engines.redis.submitting import entry_of
 from penstock.model.errors import Refused
-from penstock.model.jobs import PRIORITY_NAMES, NewJob
+from penstock.model.jobs import PRIORITY_NAMES, JobId, NewJob
 from penstock.model.messages import Refusal, refusal_of
 from penstock.model.provenance import provenance_of
 from penstock.model.records import error_type, stamp
+
+ADOPTED, NOT_OURS = b"", b"-"
+"""What the script answers for a message beside the code it was refused with."""
 
 Translate = Callable[[bytes, Inbox], NewJob | Refusal]
 """A message and the list it came by become a job, or a reason why not."""
@@ -30,20 +33,36 @@ async def adopt(
 ) -> int:
     """Adopt what a claim moved to the worker's processing list; how many were still there."""
     now = access.clock.now()
-    inboxes = {inbox.name.encode(): inbox for inbox in access.names.inboxes}
+    inboxes = [_inbox_of(access, origin) for _, origin, _ in strangers]
     packets = [
-        _packet(access, element, inboxes.get(origin) or _unknown(access, origin), translate, now)
-        for element, origin, _ in strangers
+        _packet(access, element, inbox, translate, now)
+        for (element, _, _), inbox in zip(strangers, inboxes, strict=True)
     ]
     # The bytes go beside the packets: what is no text cannot be packed as one.
     elements = [element for element, _, _ in strangers]
-    return int(await access.run("adopt", worker, packed(packets), *elements, now=now))
+    answers = await access.run("adopt", worker, packed(packets), *elements, now=now)
+    for inbox, (code, job_id) in zip(inboxes, answers, strict=True):
+        if code not in (ADOPTED, NOT_OURS):
+            _tell_refused(access, inbox, code.decode(), job_id.decode())
+    return sum(code != NOT_OURS for code, _ in answers)
 
 
-def _unknown(access: Access, origin: bytes) -> Inbox:
-    """A list another process watches, for a collection we have not heard of yet."""
+def tell_put_away(access: Access, origins: Sequence[bytes]) -> None:
+    """Tell of messages a claim put away because they are too large, by the lists they came from."""
+    for origin in origins:
+        _tell_refused(access, _inbox_of(access, origin), "ERR_PAYLOAD_TOO_LARGE", "")
+
+
+def _tell_refused(access: Access, inbox: Inbox, code: str, job_id: str) -> None:
+    refusal = Refusal(code=code, message="")
+    access.telemetry.refused(inbox.rank, refusal.report(), JobId(job_id) if job_id else None)
+
+
+def _inbox_of(access: Access, origin: bytes) -> Inbox:
+    """A list of ours, or one another process watches, for a collection we have not heard of yet."""
     name = origin.decode(errors="surrogateescape")
-    return Inbox(name=name, rank=PRIORITY_NAMES["normal"], tenant=access.names.home)
+    known = next((inbox for inbox in access.names.inboxes if inbox.name == name), None)
+    return known or Inbox(name=name, rank=PRIORITY_NAMES["normal"], tenant=access.names.home)
 
 
 def _packet(
@@ -62,7 +81,7 @@ def _packet(
 def _refused(element: bytes, inbox: Inbox, refusal: Refusal, now: float) -> tuple[object, ...]:
     report = refusal.report()
     letter = letter_of(element, code=report.code, reason=report.message, now=now, origin=inbox.name)
-    return (letter.decode(), refusal.job_id or "", error_type(report), report.message, ())
+    return (letter.decode(), refusal.job_id or "", error_type(report), report.message, (), "0", report.code)
 
 
 def letter_of(element: bytes, *, code: str, reason: str, now: float, origin: str) -> bytes:

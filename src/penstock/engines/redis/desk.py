@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from penstock.engines.redis import submitting
 from penstock.engines.redis.access import Access
@@ -30,25 +30,28 @@ class RedisDesk:
         self._access = access
         self._rules, self._clock = access.rules, access.clock
 
-    async def find(self, job_id: JobId) -> Job | None:
-        """One job."""
-        return (await self._find([job_id]))[0]
+    async def find(self, job_id: JobId, *, tenants: Collection[str] | None = None) -> Job | None:
+        """One job, of one of these tenants where some are named."""
+        (job,) = await self._find([job_id])
+        return job if job is not None and (tenants is None or job.tenant in tenants) else None
 
     async def jobs(self, wanted: Wanted) -> list[Job]:
         """Jobs, newest first."""
         if wanted.state is State.ACCEPTED:  # a submit is one script: nothing is merely accepted
             return []
         asked = {
-            "tenant": wanted.tenant or "",
+            "tenants": None if wanted.tenants is None else dict.fromkeys(wanted.tenants, True),
             "collection": wanted.collection or "",
             "item_type": wanted.item_type or "",
             "code": wanted.error_code or "",
             "state": wanted.state.value if wanted.state else "",
         }
+        without = "" if wanted.payload else "payload"
         found: list[Job] = []
         at = "+inf" if wanted.before is None else f"id:{wanted.before}"
         while at and len(found) < wanted.limit:
-            on, page = await self._access.run("list", at, wanted.limit - len(found), PAGE, packed(asked))
+            left = wanted.limit - len(found)
+            on, page = await self._access.run("list", at, left, PAGE, packed(asked), without)
             found += map(job_of, page)
             at = on.decode()
         return found
@@ -102,6 +105,7 @@ class RedisDesk:
             tenant_running=int(running or 0),
             tenant_limit=self._rules.tenant_limit,
             workers_alive=sum(worker.alive for worker in workers),
+            workers_draining=sum(worker.draining for worker in workers),
             holder=next((worker for worker in workers if worker.id == job.worker), None),
         )
 

@@ -1,8 +1,8 @@
 """Attempts as they were handed out, so that their usual end is told in few words.
 
-Most attempts end as done with nothing beside them. Who claimed one knows the row the server keeps of it; told
-that row and the one that shall take its place, the script compares and writes, and need not take either
-apart. Where somebody changed the row since, it says so, and the attempt ends by its token.
+Most attempts end as done with nothing beside them. Who claimed them knows how the rows end that the claim
+left, which is alike for all of them: told that, the script sees whether a row is still as it was, and need
+not take it apart. Where somebody changed it since, it says so, and the attempt ends by its token.
 """
 
 from __future__ import annotations
@@ -12,36 +12,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import msgspec
-
 from penstock.engines.redis.names import DOCUMENTED_EXPIRY_SECONDS, Names, packed, raw
-from penstock.engines.redis.rows import Facts
 from penstock.model.jobs import Lease
 from penstock.model.outcomes import Done, Outcome
+from penstock.model.payloads import ItemType
 
 ROWS_MAX = 10_000
 """More are forgotten together: their jobs were lost, and no end will be told of them."""
 ENDS_MAX = 1_000
 """So many a call; the rest ends by its token."""
-_LEASED = b"\x9f\xa6leased"
-_DONE = b"\x9f\xa4done"
+_NOT_YET = b"\xa0"
+"""In a row, what stands where the time of its end will."""
 
 Attempt = tuple[str, int]
 
 
-class Row(NamedTuple):
-    """One attempt's row, and what its end needs of it."""
+class Claim(NamedTuple):
+    """What the rows of one claim, of one item type, have in common."""
 
-    text: bytes
-    subject: str
-    tenant: str
-    generation: str
-    started_at: str
+    tail: bytes
+    """How they end."""
+    started_at: float
 
 
 @dataclass(slots=True)
 class UsualEnds:
-    """Ends of one worker's jobs of one tenant, as `parts/usual.lua` unpacks them."""
+    """Ends of one worker's jobs of one tenant, as `settle_usual` unpacks them."""
 
     attempts: dict[Attempt, None] = field(default_factory=dict)
     told: bytes = b""
@@ -51,50 +47,58 @@ class Handed:
     """The rows of one process's attempts."""
 
     def __init__(self) -> None:
-        self._rows: dict[Attempt, Row] = {}
+        self._rows: dict[Attempt, tuple[str, Claim]] = {}
+        """The subject of each, and its claim."""
 
-    def keep(self, handed: Iterable[tuple[Lease, bytes, Facts]]) -> None:
-        """Remember what a claim was answered with."""
+    def keep(self, handed: Iterable[tuple[Lease, str]], *, ends: Mapping[str, str], now: float) -> None:
+        """Remember what a claim at that time was answered with."""
         if len(self._rows) > ROWS_MAX:
             self._rows.clear()
-        for lease, text, facts in handed:
-            self._rows[lease.job_id, lease.token] = Row(
-                text, facts.subject, facts.tenant, facts.generation, facts.started_at
-            )
+        claims: dict[ItemType, Claim] = {}
+        for lease, subject in handed:
+            claim = claims.get(lease.item_type)
+            if claim is None:
+                facts = (str(lease.token), lease.worker, ends[lease.item_type.value], repr(now))
+                tail = b"".join([*map(packed, facts), _NOT_YET])
+                claim = claims[lease.item_type] = Claim(tail, now)
+            self._rows[lease.job_id, lease.token] = (subject, claim)
 
-    def ends_of(self, words: Mapping[Attempt, tuple[Lease, Outcome]], names: Names, now: float) -> UsualEnds:
-        """The usual ones among these ends, of the first one's worker and tenant; each is named once."""
+    def ends_of(
+        self,
+        words: Mapping[Attempt, tuple[Lease, Outcome]],
+        names: Names,
+        now: float,
+        *,
+        together: bool = True,
+    ) -> UsualEnds:
+        """The usual ones among these ends, of the first one's worker and tenant; each is named once.
+
+        `together`: the server may know one command for all their end times.
+        """
         usual = UsualEnds()
-        whose: tuple[str, str, str] | None = None
-        columns: tuple[list[str], list[msgspec.Raw], list[msgspec.Raw], list[str], list[str]] = (
-            [],
-            [],
-            [],
-            [],
-            [],
-        )
-        ids, before, after, subjects, durations = columns
-        lasted: dict[str, str] = {}
-        ended = packed(repr(now))
+        whose: tuple[str, str] | None = None
+        ids: list[str] = []
+        subjects: list[str] = []
+        which: list[int] = []
+        claims: dict[Claim, int] = {}
         for attempt, (lease, outcome) in words.items():
             row = self._rows.pop(attempt, None)
             if row is None or not isinstance(outcome, Done) or len(ids) >= ENDS_MAX:
                 continue
-            of = (lease.worker, row.tenant, row.generation)
-            whose = whose or of
-            if of != whose:
+            whose = whose or (lease.worker, lease.tenant)
+            if (lease.worker, lease.tenant) != whose:
                 continue
-            if row.started_at not in lasted:
-                lasted[row.started_at] = _lasted(now - float(row.started_at))
             usual.attempts[attempt] = None
             ids.append(lease.job_id)
-            before.append(raw(row.text))
-            after.append(raw(b"".join((_DONE, row.text[len(_LEASED) : -1], ended))))
-            subjects.append(row.subject)
-            durations.append(lasted[row.started_at])
+            subjects.append(row[0])
+            which.append(claims.setdefault(row[1], len(claims) + 1))
         if whose is not None:
-            kept = (names.processing_of(whose[0]), DOCUMENTED_EXPIRY_SECONDS, names.completed_max)
-            usual.told = packed((*whose[1:], *kept, *columns))
+            worker, tenant = whose
+            kept = (names.processing_of(worker), DOCUMENTED_EXPIRY_SECONDS, names.completed_max)
+            tails = [raw(claim.tail) for claim in claims]
+            lasted = [_lasted(now - claim.started_at) for claim in claims]
+            told = (ids, subjects, which, tails, lasted, int(together))
+            usual.told = packed((tenant, *kept, raw(packed(repr(now))), *told))
         return usual
 
 

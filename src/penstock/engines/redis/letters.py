@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator
 
 from penstock.engines.redis.access import Access
 from penstock.engines.redis.names import DEAD_LETTER
+from penstock.model.errors import Refused
 from penstock.model.letters import Letter, letter_in
 from penstock.model.records import stamp
 
 PAGE = 200
 PORTION = 1_000
 """Letters one script removes."""
+BYTES_GONE = 2
 
 
 class RedisMailbox:
@@ -34,11 +36,17 @@ class RedisMailbox:
                         yield letter_in(sealed, name)
 
     async def send_back(self, letter: Letter) -> bool:
-        """Put its message into the list it came by and remove it, in one."""
+        """Put its message into the list it came by and remove it, in one; Refused if its bytes are gone."""
         names = self._access.names
         known = {inbox.name for inbox in names.inboxes}
         to = letter.origin if letter.origin in known else names.queue
-        went = await self._access.run("letter_back", *_place_of(letter), "", to, letter.message)
+        key = letter.message_key or ""
+        went = await self._access.run("letter_back", *_place_of(letter), "", to, letter.message, key)
+        if went == BYTES_GONE:
+            raise Refused(
+                f"the bytes of letter {letter.id} are gone, {key} has expired; push its message anew",
+                code="ERR_LETTER_UNKNOWN",
+            )
         self._access.ring()
         return bool(went)
 

@@ -54,6 +54,7 @@ FIXED = (
     "batches",
     "elements",
     "ended",
+    "stale",
 )
 """Keys every script gets, in the order of `parts/ground.lua`; completed list and dead letter follow."""
 
@@ -150,6 +151,11 @@ class Names:
     def keys_of_new(self) -> list[str]:
         """What `submit_new` and `submit_one` get as KEYS."""
         return [self.root + name for name in ("counts", "jobs", "waiting", "lanes", "ages", "closed")]
+
+    def keys_of_usual(self) -> list[str]:
+        """What `settle_usual` gets as KEYS."""
+        fixed = [self.root + name for name in ("counts", "done", "running", "tenants", "closed", "ended")]
+        return [*fixed, self.completed]
 
     def packed(self) -> bytes:
         """What scripts make per-job names from."""

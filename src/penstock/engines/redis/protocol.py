@@ -12,6 +12,7 @@ connection (sending again, up to ten times) makes two jobs of one push and twelv
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
@@ -35,14 +36,21 @@ BACKLOG_BYTES = 8 << 20
 _MORE = object()
 
 
+_OF_A_SCRIPT = re.compile(
+    r"ERR Error running script \(call to \w+\): (?:@user_script: ?\d+: )+-?([A-Z]{3,})\b"
+)
+"""How a server before 7.0 tells what a command inside a script was refused with."""
+
+
 class ReplyError(Exception):
-    """The server's refusal: its first word says which."""
+    """The server's refusal: its first word says which, or the first word of what a script was refused."""
 
     def __init__(self, text: str) -> None:
         # What follows is the beginning of the arguments, which may be anything, a password too.
         self.text = text.partition(", with args beginning with")[0]
         super().__init__(self.text)
-        self.word = text.partition(" ")[0]
+        inside = _OF_A_SCRIPT.match(text)
+        self.word = inside[1] if inside else text.partition(" ")[0]
 
 
 class Lost(Exception):

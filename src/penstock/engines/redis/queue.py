@@ -6,18 +6,18 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Callable, Sequence
-from itertools import count
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 from penstock.engines.redis import settling, submitting
 from penstock.engines.redis.access import Access
-from penstock.engines.redis.adopting import Translate, adopt, refuse_all
+from penstock.engines.redis.adopting import Translate, adopt, refuse_all, tell_put_away
 from penstock.engines.redis.handed import Handed
 from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.minding import Promoting, Rescuing
 from penstock.engines.redis.names import packed
-from penstock.engines.redis.rows import leases_of
+from penstock.engines.redis.rows import Straight, leases_of
 from penstock.engines.redis.settling import AGAIN, BY_TOKEN, SETTLED
 from penstock.engines.redis.watching import Watch
 from penstock.engines.system.processes import identity
@@ -27,6 +27,7 @@ from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
 from penstock.model.payloads import ItemType
 from penstock.model.records import stamp
 from penstock.model.rules import Verdict, after_attempt, after_loss
+from penstock.ports.roll import NO_ROLL, Roll
 
 ROUNDS = 3
 """How often one claim goes on after messages of other programs were adopted."""
@@ -86,9 +87,12 @@ class RedisQueue:
 
     async def _claim(self, worker: WorkerId, limit: int, *, idle: bool) -> tuple[list[Lease], bool]:
         now = self._clock.now()
-        alone, more, rows, strangers, *straight = await self._asked(worker, limit, now, idle=idle)
-        leased = leases_of(rows, straight[0] if straight else (), worker, alone=bool(alone))
-        self._handed.keep(leased.handed)
+        ends = {kind.value: repr(now + self._rules.lease_for(kind)) for kind in ItemType}
+        alone, more, rows, strangers, *straight = await self._asked(worker, limit, now, ends, idle=idle)
+        told = Straight(*straight)
+        tell_put_away(self._access, told.put_away)
+        leased = leases_of(rows, told, worker, ends=ends, alone=bool(alone))
+        self._handed.keep(leased.handed, ends=ends, now=now)
         try:
             if leased.unfit:
                 await self._refuse(leased.unfit, now)
@@ -102,10 +106,11 @@ class RedisQueue:
             self._access.ring()
         return leased.leases, bool(strangers)
 
-    async def _asked(self, worker: WorkerId, limit: int, now: float, *, idle: bool) -> Any:
+    async def _asked(
+        self, worker: WorkerId, limit: int, now: float, ends: Mapping[str, str], *, idle: bool
+    ) -> Any:
         """What the script says; a request whose answer was lost is made again by its name."""
         rules = self._rules
-        ends = {kind.value: repr(now + rules.lease_for(kind)) for kind in ItemType}
         request = self._unanswered.pop(worker, None) or next(self._requests)
         every, processing = rules.longest_waiting_every, self._names.processing_of(worker)
         told = (limit, int(idle), every, rules.tenant_limit, packed(ends), request, processing)
@@ -126,6 +131,10 @@ class RedisQueue:
             return after_attempt(running.attempt, Failed(error), now, self._rules)
 
         await settling.settle_all(self._access, held, judge, how=settling.How.TOLD, now=now)
+
+    def roll(self, worker: WorkerId) -> Roll:
+        """None of its own: who begins what is known beside it, if at all."""
+        return NO_ROLL
 
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases."""
@@ -167,8 +176,8 @@ class RedisQueue:
         now = self._clock.now()
         judged = [lease.job_id for lease, outcome in words.values() if not isinstance(outcome, Done)]
         known = await settling.read_running(self._access, judged)
-        usual = self._handed.ends_of(words, self._names, now)
-        asked: list[tuple[str, int]] = list(usual.attempts)
+        usual = self._handed.ends_of(words, self._names, now, together=self._access.sets_together)
+        asked: list[tuple[str, int]] = []
         ends: list[tuple[str, ...]] = []
         for attempt, (lease, outcome) in words.items():
             if attempt in usual.attempts:
@@ -182,9 +191,16 @@ class RedisQueue:
             else:
                 continue
             asked.append(attempt)
-        answers = await settling.write_ends(self._access, ends, usual=usual.told, now=now) if asked else []
+        writing = []
+        if usual.told:
+            writing.append(settling.write_usual(self._access, usual.told, now=now))
+        if ends:
+            writing.append(settling.write_ends(self._access, ends, now=now))
+        answers = chain.from_iterable(
+            await asyncio.gather(*writing) if len(writing) > 1 else [await each for each in writing]
+        )
         again = {}
-        for attempt, answer in zip(asked, answers, strict=True):
+        for attempt, answer in zip((*usual.attempts, *asked), answers, strict=True):
             if answer == SETTLED:
                 settled.add(attempt)
             elif answer in (AGAIN, BY_TOKEN):

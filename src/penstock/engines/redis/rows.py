@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -40,30 +40,19 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     delete_first: str
 
 
-class Facts(msgspec.Struct, frozen=True, array_like=True):
-    """A row of what came of a job, in the order of FACTS in `parts/ground.lua`."""
-
-    place: str
-    item_type: str
-    key: str
-    tenant: str
-    subject: str
-    created_at: str
-    created_us: str
-    seq: str
-    generation: str
-    ticket: str
-    token: str
-    worker: str
-    until: str
-    started_at: str
-
-
 _ENTRY = msgspec.msgpack.Decoder(Entry)
-_FACTS = msgspec.msgpack.Decoder(Facts)
-"""What follows in either no reader needs."""
+"""What follows no reader needs."""
 _FIRST = (b"0", b"0", b"")
 """Retries, crashes and a delete before it, of a job that was never tried."""
+
+
+class Straight(NamedTuple):
+    """What a claim tells that went the straight way: ids and entries in turn, and their token."""
+
+    told: Sequence[bytes] = ()
+    token: bytes = b""
+    put_away: Sequence[bytes] = ()
+    """Not on that way: the lists of messages that were too large."""
 
 
 @dataclass(slots=True)
@@ -72,8 +61,8 @@ class Leased:
 
     leases: list[Lease] = field(default_factory=list)
     unfit: list[tuple[JobId, int, ErrorReport]] = field(default_factory=list)
-    handed: list[tuple[Lease, bytes, Facts]] = field(default_factory=list)
-    """Those that were claimed straight, with their row."""
+    handed: list[tuple[Lease, str]] = field(default_factory=list)
+    """Those that were claimed straight, each with its subject."""
 
 
 def fields_of(flat: Sequence[bytes]) -> dict[str, str]:
@@ -83,38 +72,54 @@ def fields_of(flat: Sequence[bytes]) -> dict[str, str]:
 
 
 def leases_of(
-    found: Sequence[Sequence[bytes]], straight: Sequence[bytes], worker: WorkerId, *, alone: bool
+    found: Sequence[Sequence[bytes]],
+    straight: Straight,
+    worker: WorkerId,
+    *,
+    ends: Mapping[str, str],
+    alone: bool,
 ) -> Leased:
-    """The leases a claim answered with; what cannot be read is told apart, each with its reason."""
+    """The leases a claim answered with; what cannot be read is told apart, each with its reason.
+
+    `ends` is when leases of each item type end.
+    """
     leased = Leased()
-    for row in found:
-        _add(leased, row, worker, alone=alone)
-    for job_id, text, entry in zip(straight[::3], straight[1::3], straight[2::3], strict=True):
-        facts = _FACTS.decode(text)
-        row = (job_id, facts.token.encode(), facts.until.encode(), entry, *_FIRST)
-        lease = _add(leased, row, worker, alone=alone)
-        if lease is not None:
-            leased.handed.append((lease, text, facts))
+    for job_id, token, until, *rest in found:
+        _add(leased, _Told(job_id, token, until, *rest), worker, alone=alone)
+    for job_id, text in zip(straight.told[::2], straight.told[1::2], strict=True):
+        if entry := _add(leased, _Told(job_id, straight.token, ends, text, *_FIRST), worker, alone=alone):
+            leased.handed.append((leased.leases[-1], entry.subject))
     return leased
 
 
-def _add(leased: Leased, row: Sequence[bytes], worker: WorkerId, *, alone: bool) -> Lease | None:
+class _Told(NamedTuple):
+    """What a script tells of a lease."""
+
+    job_id: bytes
+    token: bytes
+    until: bytes | Mapping[str, str]
+    text: bytes
+    retry_count: bytes
+    crashes: bytes
+    delete_first: bytes
+
+
+def _add(leased: Leased, told: _Told, worker: WorkerId, *, alone: bool) -> Entry | None:
     try:
-        lease = _lease_of(row, worker, alone=alone)
+        entry = _ENTRY.decode(told.text)
+        leased.leases.append(_lease_of(told, entry, worker, alone=alone))
     except Refused as fault:
         report = fault.report()
     except (KeyError, ValueError, msgspec.DecodeError) as error:
         report = ErrorReport(code="ERR_PAYLOAD_INVALID", message=f"the job cannot be read: {error}")
     else:
-        leased.leases.append(lease)
-        return lease
-    leased.unfit.append((JobId(row[0].decode()), int(row[1]), report))
+        return entry
+    leased.unfit.append((JobId(told.job_id.decode()), int(told.token), report))
     return None
 
 
-def _lease_of(row: Sequence[bytes], worker: WorkerId, *, alone: bool) -> Lease:
-    job_id, token, until, text, retry_count, crashes, delete_first = row
-    entry = _ENTRY.decode(text)
+def _lease_of(told: _Told, entry: Entry, worker: WorkerId, *, alone: bool) -> Lease:
+    job_id, token, until, _, retry_count, crashes, delete_first = told
     item_type = _ITEM_TYPES[entry.item_type]
     tenant = TenantId(entry.tenant)
     payload = decode_payload(item_type, entry.payload)
@@ -125,7 +130,7 @@ def _lease_of(row: Sequence[bytes], worker: WorkerId, *, alone: bool) -> Lease:
         JobId(job_id.decode()),
         int(token),
         worker,
-        float(until),
+        float(until if isinstance(until, bytes) else until[entry.item_type]),
         item_type,
         _OPERATIONS[entry.op],
         tenant,
@@ -162,7 +167,7 @@ def job_of(told: Sequence[Any]) -> Job:
         collection=task["collection"],
         priority=int(get("priority") or 5),
         state=state,
-        payload_json=task["payload"],
+        payload_json=get("payload", "{}"),
         idempotency_key=task["key"],
         subject=task["subject"],
         created_at=created_at,

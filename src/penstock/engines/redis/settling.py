@@ -13,11 +13,13 @@ from typing import Any
 
 from penstock.engines.redis.access import Access
 from penstock.engines.redis.names import packed
+from penstock.engines.redis.scripts import SCRIPTS
 from penstock.model.jobs import JobId
 from penstock.model.records import error_type
 from penstock.model.rules import Attempt, Verdict
+from penstock.model.statuses import stamped
 
-SETTLED, AGAIN, BY_TOKEN = 1, 2, 3
+SETTLED, AGAIN, BY_TOKEN, ONE_BY_ONE = 1, 2, 3, 4
 TRIES_MAX = 10
 
 
@@ -106,14 +108,24 @@ async def write_ends(
     *,
     dead_before: float = 0.0,
     gone: Sequence[str] = (),
-    usual: bytes = b"",
     now: float | None = None,
 ) -> list[int]:
-    """What the script says to each, the usual ones first."""
+    """What the script says to each."""
     limited = "1" if access.rules.tenant_limit else ""
     answer: list[Any] = await access.run(
-        "settle", packed(ends), repr(dead_before), packed(gone), limited, usual, now=now
+        "settle", packed(ends), repr(dead_before), packed(gone), limited, now=now
     )
+    return answer
+
+
+async def write_usual(access: Access, told: bytes, *, now: float) -> list[int]:
+    """What the script for usual ends says to each."""
+    answer: list[Any] = await access.client.run(
+        SCRIPTS["settle_usual"], keys=access.keys_of_usual, args=(repr(now), stamped(now), told), again=True
+    )
+    if answer[-1] == ONE_BY_ONE:
+        answer.pop()
+        access.sets_one_by_one()
     return answer
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from penstock.engines.redis.access import Access
 from penstock.engines.redis.adopting import Translate
+from penstock.engines.redis.bounds import fitting
 from penstock.engines.redis.client import Client, connect
 from penstock.engines.redis.desk import RedisBatches, RedisDesk
 from penstock.engines.redis.dialling import Limits, Server
@@ -53,7 +54,7 @@ def ports_on(
     client: Client, *, names: Names, rules: Rules, clock: Clock, translate: Translate | None = None
 ) -> RedisPorts:
     """The ports on a connected client; without a translator, foreign messages are refused."""
-    access = Access(client, names, rules, clock)
+    access = Access(client, names, fitting(rules), clock)
     return RedisPorts(
         client=client,
         access=access,

@@ -103,10 +103,16 @@ async def _submit_one(access: Access, job: NewJob, entry: Entry, text: bytes, no
     if not _is_usual(job):
         return False
     job_id, _, _, tenant, collection, _, key, subject, _, _, _, _, _, file, submitted_at, tail = entry
-    shown, names = stamped(now), access.names
     told: tuple[Word, ...] = (
-        *(names.root, repr(now), shown, names.wake, *access.lane_of(job.priority, tenant), tenant, job_id),
-        *(f"{tenant}{SEPARATOR}{key}", subject, collection, file, submitted_at or shown),
+        *(
+            repr(now),
+            *access.lane_of(job.priority, tenant),
+            tenant,
+            job_id,
+            f"{tenant}{SEPARATOR}{key}",
+            subject,
+        ),
+        *(collection, file, submitted_at or stamped(now)),
         *(_beginning(entry, repr(now)), tail, text),
     )
     return bool(

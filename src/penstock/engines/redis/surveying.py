@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 from penstock.engines.redis.access import Access
 from penstock.engines.redis.rows import fields_of
+from penstock.model.errors import Broken
 from penstock.model.inventory import Health, Inventory, KeyCount, QueueLength
 from penstock.model.letters import job_named_in
 
@@ -91,8 +92,13 @@ class RedisSurvey:
         return found[::-1]
 
     async def shown(self, job_id: str) -> dict[str, str]:
-        """The documented hash of a job, whoever wrote it; empty if there is none."""
-        flat = await self._call("HGETALL", f"{self._access.names.root}job:{job_id}", again=True)
+        """The documented hash of a job, whoever wrote it; empty if there is none, or something else."""
+        try:
+            flat = await self._call("HGETALL", f"{self._access.names.root}job:{job_id}", again=True)
+        except Broken as fault:
+            if fault.code != "ERR_STORE_CORRUPT":
+                raise
+            return {}
         return fields_of(flat)
 
     async def pushed(self, job_id: str) -> bytes | None:

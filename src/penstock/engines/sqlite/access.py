@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from penstock.engines.sqlite.rolls import Rolls
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
 
@@ -24,6 +25,9 @@ class Access(Protocol):
         """Jobs are handed out by an engine outside, which must hear of each."""
         ...
 
+    @property
+    def rolls(self) -> Rolls: ...
+
     async def change(
         self,
         work: Callable[[sqlite3.Connection], T],
@@ -31,6 +35,7 @@ class Access(Protocol):
         timeout: float | None = None,
         durable: bool = True,
         swift: bool = False,
+        punctual: bool = False,
     ) -> T: ...
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T: ...
     def version(self) -> int: ...

@@ -16,9 +16,9 @@ from penstock.model.accounts import FIRST_WORKSPACE, WORKSPACES_MAX, Workspace, 
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.conversations import ConversationId
 from penstock.model.errors import Exhausted, Refused
-from penstock.model.events import WorkspaceRemoved, WorkspaceRenamed
+from penstock.model.events import WorkspaceCreated, WorkspaceRemoved, WorkspaceRenamed
 from penstock.model.ids import new_job_id
-from penstock.model.jobs import NewJob, Operation
+from penstock.model.jobs import NewJob, Operation, TenantId
 from penstock.model.payloads import DeleteTenant
 
 ALL = "all"
@@ -38,7 +38,7 @@ class SqliteAccounts:
     def sign_in(self, user: str) -> None:
         """Know this user (A1)."""
         if self._db.execute(sql("user_add"), {"user": user, "now": iso(self._now)}).rowcount:
-            self._add(user, FIRST_WORKSPACE)
+            self._add(user, FIRST_WORKSPACE)  # told to nobody: nobody has looked without it
 
     def open(self, user: str, name: str) -> Workspace:
         """A new workspace (A2, A4)."""
@@ -48,7 +48,10 @@ class SqliteAccounts:
                 f"there are {WORKSPACES_MAX} workspaces already, which is the limit",
                 code="ERR_QUOTA_WORKSPACES",
             )
-        return self._known(user, self._add(user, kept))
+        made = self._known(user, self._add(user, kept))
+        told = WorkspaceCreated(workspace_id=made.id, workspace=made.facts())
+        tell(self._db, self._now, made.id, told)
+        return made
 
     def find(self, user: str, workspace: WorkspaceId) -> Workspace | None:
         """One by id (A3)."""
@@ -65,7 +68,7 @@ class SqliteAccounts:
         return renamed
 
     def remove(self, user: str, workspace: WorkspaceId) -> bool:
-        """Take it out of sight (A5); the deletion of its tenant follows as a job."""
+        """Take it out of sight (A5); its tenant and what was said there are deleted by a job, in portions."""
         if workspace == LOCAL_WORKSPACE:
             raise Refused("the local workspace cannot be removed", code="ERR_WORKSPACE_LOCAL")
         if self.find(user, workspace) is None:
@@ -73,7 +76,6 @@ class SqliteAccounts:
         tell(self._db, self._now, workspace, WorkspaceRemoved(workspace_id=workspace))
         where = {"workspace": workspace, "user": user, "now": iso(self._now)}
         self._db.execute(sql("workspace_remove"), where)  # first: of what is in it nothing is told any more
-        self._db.execute(sql("conversation_remove_all"), (workspace,))
         shelves = SqliteShelves(self._db, self._now)
         for row in self._db.execute(sql("collection_list"), (workspace,)).fetchall():
             shelves.remove(collection_of(row).id)
@@ -121,6 +123,11 @@ class SqliteRegister:
         where = {"conversation": conversation, "user": user}
         row = await self._store.look(lambda db: db.execute(sql("workspace_talked_in"), where).fetchone())
         return None if row is None else _workspace_of(row)
+
+    async def tenants(self) -> dict[TenantId, WorkspaceId]:
+        """Every tenant's workspace (A6)."""
+        rows = await self._store.look(lambda db: db.execute(sql("tenant_all")).fetchall())
+        return {TenantId(tenant): WorkspaceId(workspace) for tenant, workspace in rows}
 
 
 def _find(db: sqlite3.Connection, user: str, workspace: WorkspaceId) -> Workspace | None:

@@ -147,7 +147,15 @@ _CHECKS: dict[Flaw, tuple[str, Callable[[Sequence[object]], str]]] = {
     ),
     Flaw.VERSION_UNFINISHED: (
         "audit_version_unfinished",
-        lambda row: f"{row[2] or 'no document'}: version {row[0]} is left half built and nobody purges it",
+        lambda row: f"{row[2]}: version {row[0]} is left half built and nobody purges it",
+    ),
+    Flaw.VERSION_ORPHANS: (
+        "audit_version_orphans",
+        lambda row: f"version {row[0]} belongs to a document that is not there",
+    ),
+    Flaw.DOCUMENT_ORPHANS: (
+        "audit_document_orphans",
+        lambda row: f"{row[1]} belongs to a collection that is not there",
     ),
     Flaw.DOCUMENT_UNPURGED: (
         "audit_document_unpurged",
@@ -187,6 +195,16 @@ def _owe(kind: DebtKind) -> Callable[[sqlite3.Connection, str, float], int]:
     return repair
 
 
+def _give_up_version(db: sqlite3.Connection, version: str, now: float) -> int:
+    db.execute(sql("mend_version"), {"version": int(version)})
+    return _owe(DebtKind.PURGE_VERSION)(db, version, now)
+
+
+def _give_up_document(db: sqlite3.Connection, document: str, now: float) -> int:
+    db.execute(sql("mend_document"), {"document": document, "now": iso(now)})
+    return _owe(DebtKind.PURGE_DOCUMENT)(db, document, now)
+
+
 def _end_stage(db: sqlite3.Connection, stage: str, now: float) -> int:
     db.execute(sql("mend_stage"), {"id": stage, "now": iso(now)})
     return 0
@@ -210,6 +228,8 @@ _REPAIRS: dict[Flaw, Callable[[sqlite3.Connection, str, float], int]] = {
     Flaw.CHUNK_VECTORS: _forget_vectors,
     Flaw.CHUNK_ORPHANS: _remove_orphans,
     Flaw.WORDS: _words_again,
+    Flaw.VERSION_ORPHANS: _give_up_version,
+    Flaw.DOCUMENT_ORPHANS: _give_up_document,
     Flaw.VERSION_UNPURGED: _owe(DebtKind.PURGE_VERSION),
     Flaw.VERSION_UNFINISHED: _owe(DebtKind.PURGE_VERSION),
     Flaw.DOCUMENT_UNPURGED: _owe(DebtKind.PURGE_DOCUMENT),

@@ -31,7 +31,15 @@ from penstock.model.browsing import (
     Total,
     Wish,
 )
-from penstock.model.catalogue import CollectionId, DocumentId, DocumentState, Version, VersionId, WorkspaceId
+from penstock.model.catalogue import (
+    CollectionId,
+    Document,
+    DocumentId,
+    DocumentState,
+    Version,
+    VersionId,
+    WorkspaceId,
+)
 from penstock.model.chunks import Chunk
 from penstock.model.errors import Refused
 
@@ -73,6 +81,28 @@ class SqliteBrowser:
     async def total(self, workspace: WorkspaceId, wish: Wish) -> Total:
         """How many a wish is met by, on all its pages (L4)."""
         return await self._store.look(lambda db: _total(db, workspace, wish))
+
+    async def failed(
+        self,
+        workspace: WorkspaceId,
+        *,
+        collection: CollectionId | None = None,
+        code: str | None = None,
+        after: Document | None = None,
+        limit: int = 1_000,
+    ) -> list[Document]:
+        """Documents in error, by collection and identity, behind one of them (L6, L7)."""
+        where = {
+            "workspace": workspace,
+            "collection": collection,
+            "code": code,
+            "after": None if after is None else after.id,
+            "after_collection": "" if after is None else after.collection_name,
+            "after_identity": "" if after is None else after.identity,
+            "limit": limit,
+        }
+        rows = await self._store.look(lambda db: db.execute(sql("browse_failed"), where).fetchall())
+        return [document_of(row) for row in rows]
 
     async def versions(self, workspace: WorkspaceId, document: DocumentId) -> list[Version]:
         """A document's versions that are seen or being built, newest first (L6)."""

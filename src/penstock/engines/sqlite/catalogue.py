@@ -10,6 +10,7 @@ from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.records import collection_of, document_of, stage_of, version_of
 from penstock.engines.sqlite.statements import sql
 from penstock.model.catalogue import (
+    LOCAL_WORKSPACE,
     BlobId,
     Collection,
     CollectionId,
@@ -32,6 +33,8 @@ from penstock.model.jobs import JobId, TenantId
 
 _LAST = "\U0010ffff"
 """Sorts after every identity."""
+SIZES = ("chunks", "bytes", "visible", "built")
+"""What is counted of a collection beside its documents by state."""
 
 
 class SqliteCatalogue:
@@ -40,6 +43,16 @@ class SqliteCatalogue:
     def __init__(self, store: Access) -> None:
         self._store = store
         self._clock = store.clock
+
+    async def workspace_of(self, tenant: TenantId) -> WorkspaceId:
+        """The workspace a tenant belongs to; an unknown one would join the local workspace."""
+        row = await self._store.look(lambda db: db.execute(sql("tenant_find"), (tenant,)).fetchone())
+        return LOCAL_WORKSPACE if row is None else WorkspaceId(row[0])
+
+    async def tenants(self, workspace: WorkspaceId) -> list[TenantId]:
+        """Those of a workspace."""
+        rows = await self._store.look(lambda db: db.execute(sql("tenant_list"), (workspace,)).fetchall())
+        return [TenantId(row[0]) for row in rows]
 
     async def collections(self, workspace: WorkspaceId) -> list[Collection]:
         """All of a workspace, by name."""
@@ -152,7 +165,21 @@ class SqliteCatalogue:
             found = dict.fromkeys(map(str, DocumentState), 0)
             found.update(db.execute(sql("document_counts"), (collection,)).fetchall())
             sizes = db.execute(sql("collection_sizes"), (collection,)).fetchone()
-            return found | dict(zip(("chunks", "bytes", "visible", "built"), sizes, strict=True))
+            return found | dict(zip(SIZES, sizes, strict=True))
+
+        return await self._store.look(work)
+
+    async def counts_of_all(self, workspace: WorkspaceId) -> Mapping[CollectionId, Mapping[str, int]]:
+        """The same of every collection of a workspace, in one look."""
+
+        def work(db: sqlite3.Connection) -> dict[CollectionId, Mapping[str, int]]:
+            found: dict[CollectionId, Mapping[str, int]] = {}
+            for collection, *sizes in db.execute(sql("collection_sizes_all"), (workspace,)).fetchall():
+                states = dict.fromkeys(map(str, DocumentState), 0)
+                found[collection] = states | dict(zip(SIZES, sizes, strict=True))
+            for collection, state, count in db.execute(sql("document_counts_all"), (workspace,)).fetchall():
+                found[collection] = {**found[collection], state: count}
+            return found
 
         return await self._store.look(work)
 

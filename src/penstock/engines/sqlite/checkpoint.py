@@ -67,7 +67,8 @@ class Checkpointer:
                 if self._closing:
                     return
                 self._due.clear()
-                with contextlib.suppress(sqlite3.OperationalError):  # busy: another process is at it
+                # Busy: another process is at it. Where locks fail the writing thread meets them, and tells.
+                with contextlib.suppress(sqlite3.OperationalError, OSError):
                     self._pass()
         finally:
             self._db.close()

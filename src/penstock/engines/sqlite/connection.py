@@ -17,6 +17,11 @@ from penstock.model.errors import Refused, Unavailable
 
 Synchronous = Literal["full", "normal"]
 DATABASE = "penstock.db"
+LIBRARY_LEAST = (3, 38)
+"""The first SQLite that knows all our statements use, with JSON in every build."""
+CACHE_KIB = 4096
+"""Small on purpose: a commit that balanced a tree goes through every page of the cache. The system has all of
+the file in its own, and a page read from there costs less than the fault of touching a mapped one."""
 
 
 def connect(
@@ -31,8 +36,7 @@ def connect(
     )
     db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {synchronous.upper()}")
-    db.execute("PRAGMA cache_size = -32768")
-    db.execute("PRAGMA mmap_size = 1073741824")
+    db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     db.execute("PRAGMA temp_store = MEMORY")
     db.execute("PRAGMA wal_autocheckpoint = 0")  # see checkpoint.py
     return db
@@ -40,6 +44,7 @@ def connect(
 
 def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> Path:
     """Make the folder and the schema; the path of the database."""
+    _refuse_an_old_library()
     path = folder / DATABASE
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,6 +69,16 @@ def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> P
     return path
 
 
+def _refuse_an_old_library() -> None:
+    """Said once and plainly, instead of by the first statement it cannot read."""
+    if sqlite3.sqlite_version_info < LIBRARY_LEAST:
+        least = ".".join(map(str, LIBRARY_LEAST))
+        raise Refused(
+            f"this Python has SQLite {sqlite3.sqlite_version}, at least {least} is needed",
+            code="ERR_SQLITE_TOO_OLD",
+        )
+
+
 def _make_private(path: Path) -> None:
     """A new database is its owner's to read; who wants to share it says so. Its log becomes like it."""
     with suppress(FileExistsError):
@@ -77,6 +92,7 @@ def _refuse_what_is_not_ours(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         found, known = version(db), len(migrations())
         taken = not found and db.execute(sql("schema_taken")).fetchone()[0]
+        taken = taken and not version(db)  # another process may have made it between the two looks
     if found > known:
         raise Refused(f"{path} has schema {found}, this program knows {known}", code="ERR_STORE_TOO_NEW")
     if taken:

@@ -30,7 +30,7 @@ from penstock.model.conversations import (
     title_of,
 )
 from penstock.model.errors import ErrorReport, Exhausted, Refused
-from penstock.model.events import ConversationRemoved, ConversationRenamed
+from penstock.model.events import ConversationCreated, ConversationRemoved, ConversationRenamed
 from penstock.model.ids import new_job_id
 
 STOPPED = "ERR_STOPPED"
@@ -62,8 +62,16 @@ class SqliteConversations:
             "scope": scope_json_of(collections, documents),
             "now": iso(self._now),
         }
-        self._db.execute(sql("conversation_add"), row)
-        return self._known(workspace, conversation)
+        if not self._db.execute(sql("conversation_add"), row).rowcount:
+            raise Refused("there is no such workspace", code="ERR_WORKSPACE_UNKNOWN")
+        made = self._known(workspace, conversation)
+        told = ConversationCreated(workspace_id=workspace, conversation=made.facts())
+        tell(self._db, self._now, workspace, told)
+        return made
+
+    def count(self, workspace: WorkspaceId, *, most: int) -> int:
+        """How many a workspace has, up to so many (H9)."""
+        return int(self._db.execute(sql("conversation_count"), (workspace, most)).fetchone()[0])
 
     def find(self, workspace: WorkspaceId, conversation: ConversationId) -> Conversation | None:
         """One by id (H9)."""

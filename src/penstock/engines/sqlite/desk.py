@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from penstock.engines.sqlite import claiming, listing, minding, submitting
 from penstock.engines.sqlite.access import Access
@@ -29,9 +30,9 @@ class SqliteDesk:
         self._rules = store.rules
         self._clock = store.clock
 
-    async def find(self, job_id: JobId) -> Job | None:
-        """One job."""
-        return await self._store.look(lambda db: _find(db, job_id))
+    async def find(self, job_id: JobId, *, tenants: Collection[str] | None = None) -> Job | None:
+        """One job, of one of these tenants where some are named."""
+        return await self._store.look(lambda db: _find(db, job_id, tenants))
 
     async def jobs(self, wanted: Wanted) -> list[Job]:
         """Jobs, newest first."""
@@ -156,6 +157,7 @@ class SqliteDesk:
             tenant_running=running.get(job.tenant, 0),
             tenant_limit=self._rules.tenant_limit,
             workers_alive=sum(worker.alive for worker in workers),
+            workers_draining=sum(worker.draining for worker in workers),
             holder=next((worker for worker in workers if worker.id == job.worker), None),
         )
 
@@ -167,8 +169,9 @@ def _count(db: sqlite3.Connection) -> tuple[int, ...]:
     return row
 
 
-def _find(db: sqlite3.Connection, job_id: JobId) -> Job | None:
-    row = db.execute(sql("job_find"), {"id": job_id}).fetchone()
+def _find(db: sqlite3.Connection, job_id: JobId, tenants: Collection[str] | None = None) -> Job | None:
+    among = None if tenants is None else json.dumps(list(tenants))
+    row = db.execute(sql("job_find"), {"id": job_id, "tenants": among}).fetchone()
     return None if row is None else job_of(row)
 
 

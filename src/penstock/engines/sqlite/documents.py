@@ -27,7 +27,7 @@ from penstock.model.catalogue import (
     VersionId,
     VersionState,
 )
-from penstock.model.errors import Broken, Refused
+from penstock.model.errors import Broken, Refused, Unkept
 from penstock.model.ids import new_job_id
 from penstock.model.jobs import JobId, TenantId
 from penstock.model.rules import Rules
@@ -85,11 +85,19 @@ class SqliteDocuments:
         return version_of((row[0], document, generation, row[1], row[2], row[3]))
 
     def describe(
-        self, document: DocumentId, *, title: str | None, media: str, pages: int | None, metadata_json: str
+        self,
+        document: DocumentId,
+        *,
+        title: str | None,
+        media: str,
+        pages: int | None,
+        metadata_json: str,
+        branch: str | None = None,
     ) -> None:
         """What parsing told about the document; its state becomes parsed."""
         row = {
             "number": self._number(document),
+            "branch": branch,
             "title": title,
             "media": media,
             "pages": pages,
@@ -99,7 +107,7 @@ class SqliteDocuments:
         self._db.execute(sql("document_describe"), row)
 
     def add_chunks(self, version: VersionId, model: str, chunks: Sequence[NewChunk]) -> None:
-        """Write some chunks (K6); a vector that is not known raises Broken."""
+        """Write some chunks (K6); a vector that is not known, or not any more, raises Unkept."""
         if not chunks:
             return
         row = self._db.execute(sql("version_find"), (version,)).fetchone()
@@ -156,15 +164,19 @@ class SqliteDocuments:
         self._db.execute(sql("carry_model"), {"old": old, "generation": generation})
         return version_of((version, document, generation, blob, VersionState.BUILDING, written))
 
-    def touch(self, document: DocumentId, *, metadata_json: str | None = None) -> None:
+    def touch(
+        self, document: DocumentId, *, metadata_json: str | None = None, branch: str | None = None
+    ) -> None:
         """An ingest found nothing new to read: the document is ingested as it stands (K5)."""
         found = self._known(document)
         if found.version is None:
             raise Broken(f"document {document} has no current version to be ingested with")
         number = self._number(document)
         self._outdate(number, found.blob)
-        if metadata_json not in (None, found.metadata_json):
-            self._db.execute(sql("document_remark"), {"number": number, "metadata": metadata_json})
+        said = metadata_json or found.metadata_json, branch or found.branch
+        if said != (found.metadata_json, found.branch):
+            remark = {"number": number, "metadata": said[0], "branch": said[1]}
+            self._db.execute(sql("document_remark"), remark)
         self._move_on(number, DocumentState.INGESTED)
 
     def rename(self, document: DocumentId, identity: str, name: str) -> None:
@@ -263,7 +275,7 @@ class SqliteDocuments:
         chunk = new.chunk
         row = self._db.execute(sql("embedding_find"), (model_id, new.key)).fetchone()
         if row is None:
-            raise Broken(f"chunk {chunk.ordinal} of version {version} has no vector of {model}")
+            raise Unkept(f"chunk {chunk.ordinal} of version {version} has no vector of {model}")
         return (
             version,
             chunk.ordinal,

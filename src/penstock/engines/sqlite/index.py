@@ -20,7 +20,9 @@ from penstock.ports.index import VectorsLater
 
 T = TypeVar("T")
 VECTORS_MAX = 400_000
-"""How many vectors a process keeps in memory over all generations; 384 numbers each are 600 MB."""
+"""How many vectors of the usual length a process keeps in memory over all generations: 600 MB."""
+USUAL_NUMBERS = 384
+"""How many numbers such a vector has; a longer one counts for as many as it is long."""
 _LAST = "\U0010ffff"
 
 
@@ -101,16 +103,21 @@ class SqliteIndex:
         """The generation's matrix, up to date; None where it does not fit into memory."""
         found = self._matrices.pop(ground.collection, None)
         if found is None or found.generation != ground.generation:
-            if db.execute(sql("index_size"), (ground.generation,)).fetchone()[0] > self._vectors_max:
+            count = db.execute(sql("index_size"), (ground.generation,)).fetchone()[0]
+            if _weight(count, ground.dimension) > self._vectors_max:
                 return None
             found = matrix.Matrix(ground.generation, ground.dimension)
         found.follow(db)
-        if len(found) > self._vectors_max:
+        weight = _weight(len(found), found.dimension)
+        if weight > self._vectors_max:
             return None
-        while self._matrices and len(found) + sum(map(len, self._matrices.values())) > self._vectors_max:
+        while self._matrices and weight + self._held() > self._vectors_max:
             self._matrices.popitem(last=False)
         self._matrices[ground.collection] = found
         return found
+
+    def _held(self) -> float:
+        return sum(_weight(len(each), each.dimension) for each in self._matrices.values())
 
     def _wordiest(
         self, db: sqlite3.Connection, ground: Ground, question: Question, limit: int
@@ -118,6 +125,11 @@ class SqliteIndex:
         if not wording.is_there(db, ground.generation):
             return []
         return wording.best(db, ground.generation, question.text, limit, ground.documents, self._counts)
+
+
+def _weight(count: int, dimension: int) -> float:
+    """How many vectors of the usual length these weigh."""
+    return count * max(1.0, dimension / USUAL_NUMBERS)
 
 
 def grounds(db: sqlite3.Connection, scope: Scope) -> list[Ground]:

@@ -51,6 +51,11 @@ class SqliteKept:
         if mark is not None or root is not None:
             self._db.execute(sql("file_note"), {"document": document, "mark": mark, "root": root})
 
+    def mark_of(self, document: DocumentId) -> str | None:
+        """How its file looked when its bytes of now were taken."""
+        row = self._db.execute(sql("file_mark"), (document,)).fetchone()
+        return None if row is None else row[0]
+
     def keep_report(self, job: JobId, report_json: str) -> None:
         """What a look at a folder found; a later look of the same job counts."""
         self._db.execute(sql("report_keep"), (job, report_json, self._now))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from penstock.engines.sqlite import settling, submitting
 from penstock.engines.sqlite.access import Access
@@ -36,8 +38,8 @@ from penstock.model.provenance import provenance_of
 from penstock.model.states import ENDED, SQL_STATUS, State
 from penstock.ports.codec import decode_payload
 from penstock.ports.ledger import Begun, Message, booked_id
+from penstock.ports.roll import Roll
 
-_COLUMNS = len(Row._fields)
 TOLD_BYTES = 4 << 20
 """Bytes of messages told at once, give or take the last one: an engine has seconds to take them in."""
 _RETRIES = 3
@@ -46,7 +48,23 @@ _ENTERED = (
     *("id", "item_type", "op", "tenant", "collection", "priority", "payload", "max_retries", "branch"),
     *("metadata", "document_id", "run_at", "replay_of", "delete_first"),
 )
-"""The columns of `ledger_unfinished`, by the names messages have for them."""
+"""The columns of `ledger_entered`, by the names messages have for them."""
+
+
+class _Entry(NamedTuple):
+    """What `ledger_rows` tells of an entry: a claim's row, the id it was asked by, and how it stands."""
+
+    row: Row
+    asked: str
+    status: str
+    code: str | None
+    message: str | None
+    behind: JobId | None
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more is to be done about it."""
+        return self.status not in (SQL_STATUS[State.READY], SQL_STATUS[State.LEASED])
 
 
 class SqliteLedger:
@@ -76,6 +94,19 @@ class SqliteLedger:
         """Open attempts."""
         return await self._store.change(lambda db: self._begin(db, worker, leases)) if leases else Begun()
 
+    def roll(self, worker: WorkerId) -> Roll:
+        """What the worker writes down as its handlers begin."""
+        return self._queue.roll(worker)
+
+    async def join(self, jobs: Sequence[NewJob]) -> None:
+        """Jobs of other programs become the latest intent of entries that wait under their keys."""
+        if jobs:
+            await self._store.change(lambda db: self._join(db, jobs))
+
+    async def met(self, jobs: Sequence[NewJob]) -> list[NewJob]:
+        """Those under whose keys an entry waits."""
+        return await self._store.look(lambda db: [job for job in jobs if _waits(db, job)]) if jobs else []
+
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Book that attempts go on; says which are over and which were cancelled."""
         return await self._queue.extend(leases)
@@ -91,10 +122,11 @@ class SqliteLedger:
         return {JobId(job_id): _end(*told) for job_id, *told in rows}
 
     async def begun(self, job_ids: Sequence[JobId]) -> set[JobId]:
-        """Those an attempt has begun and not ended, by the ids they were asked by."""
+        """Those a handler has begun and not ended, by the ids they were asked by."""
         asked = json.dumps([booked_id(job_id) for job_id in job_ids])
         rows = await self._store.look(lambda db: db.execute(sql("ledger_begun"), (asked,)).fetchall())
-        running = {job_id for (job_id,) in rows}
+        rolls = self._store.rolls
+        running = {told for told, job, worker, token in rows if rolls.had_begun(worker, job, token)}
         return {job_id for job_id in job_ids if booked_id(job_id) in running}
 
     async def progress(self, lease: Lease, progress: Progress) -> bool:
@@ -116,17 +148,29 @@ class SqliteLedger:
         if jobs:
             await self._store.change(work)
 
-    async def unfinished(self, after: JobId | None = None, *, limit: int = 500) -> list[Message]:
-        """Entries that have not ended, a page at a time."""
-        asked = (after or "", limit)
-        rows = await self._store.look(lambda db: db.execute(sql("ledger_unfinished"), asked).fetchall())
-        found: list[Message] = []
+    async def unfinished(self, *, portion: int = 500) -> AsyncIterator[list[JobId]]:
+        """Entries that have not ended, in the order of their submits, a page at a time."""
+        places = await self._store.look(lambda db: [at for (at,) in db.execute(sql("ledger_unfinished"))])
+        for begin in range(0, len(places), portion):
+            asked = json.dumps(places[begin : begin + portion])
+            yield await self._store.look(partial(_ids, asked=asked))
+
+    async def entered(self, job_ids: Sequence[JobId]) -> list[NewJob]:
+        """Those of the entries that have not ended; one that nobody can read is refused."""
+        asked = json.dumps(job_ids)
+        rows = await self._store.look(lambda db: db.execute(sql("ledger_entered"), (asked,)).fetchall())
+        found: list[NewJob] = []
         for row in rows:
             try:
-                found.append(Message(0, _entered(row)))
+                found.append(_entered(row))
             except Refused as refused:
-                await self._refuse(row[0], refused.report())
+                await self.refuse(row[0], refused.report())
         return found
+
+    async def refuse(self, job_id: JobId, error: ErrorReport) -> None:
+        """End a waiting entry that the engine will not have, or that no worker could read."""
+        where = {"id": job_id, "code": error.code, "message": error.message, "now": iso(self._clock.now())}
+        await self._store.change(lambda db: db.execute(sql("ledger_refuse"), where))
 
     async def promote(self) -> float | None:
         """Entries whose time has come say so; when the next one's is."""
@@ -136,38 +180,44 @@ class SqliteLedger:
         """Remove ended entries older than that."""
         return await self._queue.prune(done_before=done_before, failed_before=failed_before, limit=limit)
 
-    async def _refuse(self, job_id: str, error: ErrorReport) -> None:
-        """End an entry somebody wrote by hand that no worker could read."""
-        where = {"id": job_id, "code": error.code, "message": error.message, "now": iso(self._clock.now())}
-        await self._store.change(lambda db: db.execute(sql("ledger_refuse"), where))
+    def _join(self, db: sqlite3.Connection, jobs: Sequence[NewJob]) -> None:
+        for job in jobs:
+            if _waits(db, job):
+                # One that is refused is refused by the engine too, and lies in the dead letter.
+                with contextlib.suppress(Refused):
+                    submitting.submit(db, submitting.entries_of([job], self._rules), self._clock.now())
 
     def _begin(self, db: sqlite3.Connection, worker: WorkerId, leases: Sequence[Lease]) -> Begun:
         rows = self._rows(db, leases)
         begun, wanted = Begun(), {}
         for lease in leases:
-            job_id = booked_id(lease.job_id)
-            row = rows.get(job_id)
-            if job_id in wanted or row is None or row[_COLUMNS]:
-                begun.ended.append(lease)
-            elif row[_COLUMNS + 1]:
-                begun.early.append(lease)
+            entry = rows.get(booked_id(lease.job_id))
+            if entry is None:
+                begun.ended.append((lease, DONE))  # so long ago that nobody remembers how
+            elif entry.ended:
+                begun.ended.append((lease, _end(entry.status, entry.code, entry.message)))
+            elif entry.row.queue_id in wanted:
+                begun.early.append((lease, entry.row.queue_id))
+            elif entry.status == SQL_STATUS[State.LEASED]:
+                wanted[entry.row.queue_id] = (lease, self._counted(db, entry.row, lease))
+            elif entry.behind is not None:
+                begun.early.append((lease, entry.behind))
             else:
-                found = Row._make(row[:_COLUMNS])
-                wanted[job_id] = (lease, self._counted(db, found, lease) if row[_COLUMNS + 2] else found)
+                wanted[entry.row.queue_id] = (lease, entry.row)
         taken = self._taken(db, worker, [row for _, row in wanted.values()])
         read = leases_of(taken, worker)
         settling.refuse(db, read.unfit, self._clock.now(), self._rules)
         for mine in read.leases:
             theirs = wanted[mine.job_id][0]
             begun.held.append((theirs, mine._replace(until=theirs.until, alone=theirs.alone)))
-        begun.ended += [wanted[job_id][0] for job_id, _, _ in read.unfit]
-        begun.heirs = _heirs(db, begun.ended)
+        begun.ended += [(wanted[job_id][0], Failed(report)) for job_id, _, report in read.unfit]
+        begun.heirs = _heirs(db, [lease for lease, _ in begun.ended])
         return begun
 
-    def _rows(self, db: sqlite3.Connection, leases: Sequence[Lease]) -> dict[str, tuple[Any, ...]]:
+    def _rows(self, db: sqlite3.Connection, leases: Sequence[Lease]) -> dict[str, _Entry]:
         """The entries of jobs an engine handed out; what is not in the book, and should be, is entered."""
         asked = json.dumps([booked_id(lease.job_id) for lease in leases])
-        rows = {row[1]: row for row in db.execute(sql("ledger_rows"), (asked,))}
+        rows = _rows(db, asked)
         if len(rows) < len(leases):
             joined = {alias for (alias,) in db.execute(sql("ledger_joined"), (asked,))}
             known = rows.keys() | joined
@@ -176,7 +226,7 @@ class SqliteLedger:
                 entries = submitting.entries_of(foreign, self._rules)
                 submitting.submit(db, entries, self._clock.now())
                 db.executemany(sql("ledger_spent"), _spent(foreign))
-                rows = {row[1]: row for row in db.execute(sql("ledger_rows"), (asked,))}
+                rows = _rows(db, asked)
         return rows
 
     @staticmethod
@@ -192,6 +242,23 @@ class SqliteLedger:
         db.execute(sql("ledger_open"), (json.dumps([row.rowid for row in rows]),))
         asked = Claim(worker=worker, limit=len(rows), idle=False, now=self._clock.now(), rules=self._rules)
         return take(db, rows, asked)
+
+
+def _waits(db: sqlite3.Connection, job: NewJob) -> bool:
+    key = idempotency_key(job.collection, job.payload)
+    return db.execute(sql("submit_waiting"), {"key": key, "tenant": job.tenant}).fetchone() is not None
+
+
+def _rows(db: sqlite3.Connection, asked: str) -> dict[str, _Entry]:
+    """Entries by the ids they were asked by."""
+    wide = len(Row._fields)
+    told = db.execute(sql("ledger_rows"), (asked,))
+    found = [_Entry(Row._make(row[:wide]), *row[wide:]) for row in told]
+    return {entry.asked: entry for entry in found}
+
+
+def _ids(db: sqlite3.Connection, asked: str) -> list[JobId]:
+    return [JobId(job_id) for (job_id,) in db.execute(sql("ledger_ids"), (asked,))]
 
 
 def _heirs(db: sqlite3.Connection, ended: Sequence[Lease]) -> list[NewJob]:

@@ -48,6 +48,11 @@ class Matrix:
         self._places: dict[int, tuple[int, int]] = {}
         self._change: int | None = None
 
+    @property
+    def dimension(self) -> int:
+        """How many numbers each of its vectors has."""
+        return int(self._rows.shape[1])
+
     def __len__(self) -> int:
         return self._used - self._dead
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.submitting import clear_barriers
@@ -61,18 +64,41 @@ def cancel(db: sqlite3.Connection, job_id: str, now: float) -> bool:
     return db.execute(sql("cancel_running"), where).rowcount == 1
 
 
-def prune(db: sqlite3.Connection, done_before: float, failed_before: float, limit: int) -> int:
-    """Remove ended rows past their time, and what was kept beside them."""
-    gone: list[tuple[str]] = []
-    for status, before in (("done", done_before), ("failed", failed_before)):
+@dataclass(frozen=True, slots=True)
+class Prunable:
+    """What a look found: row numbers by status, and whether anything beside the jobs is old or broken."""
+
+    rows: dict[str, list[int]]
+    beside: bool
+
+    def __bool__(self) -> bool:
+        return self.beside or any(self.rows.values())
+
+
+def prunable(db: sqlite3.Connection, before: Mapping[str, float], limit: int) -> Prunable:
+    """Ended rows past their time, at most `limit`; `before` has the limit of each status."""
+    rows: dict[str, list[int]] = {}
+    left = limit
+    for status, at in before.items():
+        found = rows.setdefault(status, [])
         for priority in range(PRIORITY_MAX + 1):
-            left = limit - len(gone)
-            if left > 0:
-                where = {"status": status, "priority": priority, "before": iso(before), "limit": left}
-                gone += db.execute(sql("prune"), where).fetchall()
+            where = {"status": status, "priority": priority, "before": iso(at), "limit": left}
+            more = [row for (row,) in db.execute(sql("prune_find"), where)] if left > 0 else []
+            found += more
+            left -= len(more)
+    earliest = {"before": iso(min(before.values()))}
+    return Prunable(rows, bool(db.execute(sql("prune_beside"), earliest).fetchone()[0]))
+
+
+def prune(db: sqlite3.Connection, before: Mapping[str, float], found: Prunable) -> int:
+    """Remove what was found and still is past its time, and what was kept beside it."""
+    gone: list[tuple[str]] = []
+    for status, rows in found.rows.items():
+        where = {"status": status, "before": iso(before[status]), "rows": json.dumps(rows)}
+        gone += db.execute(sql("prune"), where).fetchall()
     db.executemany(sql("prune_aliases"), gone)
     db.executemany(sql("prune_members"), gone)
     db.execute(sql("mend_lines"))
     db.execute(sql("mend_barriers"))
-    db.execute(sql("prune_batches"), {"before": iso(min(done_before, failed_before))})
+    db.execute(sql("prune_batches"), {"before": iso(min(before.values()))})
     return len(gone)

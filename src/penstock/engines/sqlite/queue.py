@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Sequence
+from itertools import chain
 
 from penstock.engines.sqlite import claiming, minding, settling, submitting
 from penstock.engines.sqlite.access import Access
@@ -20,6 +21,7 @@ from penstock.engines.sqlite.times import iso
 from penstock.engines.system.processes import identity
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import Done, Outcome
+from penstock.ports.roll import Roll
 
 FRESH_SECONDS = 1.0
 """A rescue that waited longer for its turn judges nobody by silence."""
@@ -32,11 +34,14 @@ class SqliteQueue:
         self._store = store
         self._rules = store.rules
         self._clock = store.clock
+        self._rolls = store.rolls
         self._process = identity()
         self._still = -1
         """The store's version when nothing ran: until it is another, there is nobody to rescue."""
         self._known_due: tuple[int, float | None] = (-1, None)
         """The store's version, and when the next job was due then."""
+        self._unheard: dict[WorkerId, list[list[Taken]]] = {}
+        """What each worker's claims leased whose answer was lost; the writing thread may add to it yet."""
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
@@ -53,9 +58,11 @@ class SqliteQueue:
         """Lease up to `limit` ready jobs.
 
         The rows are read as values on this loop while the writing thread leases them and waits for the disk.
+        Should its answer come too late, or never, what it leased goes back with this worker's next claim.
         """
         loop = asyncio.get_running_loop()
         here = threading.get_ident()
+        unheard, mine = self._unheard.pop(worker, []), list[Taken]()
 
         def read(taken: Taken) -> None:
             taken.leased = leases_of(taken, worker)
@@ -75,23 +82,34 @@ class SqliteQueue:
                 rules=self._rules,
                 chosen=chosen,
             )
-            return claiming.claim_any(db, asked)
+            if unheard and settling.give_back(db, chain.from_iterable(unheard), asked):
+                self._store.announce()
+            mine[:] = [claiming.claim_any(db, asked)]
+            return mine[0]
 
-        # Someone waits for an idle worker's claim; after a power cut the job would simply be waiting again.
-        taken = await self._store.change(work, durable=not idle, swift=idle)
-        leased = taken.leased or Leased()  # nothing was chosen
-        if leased.unfit:
-            await self._store.change(
-                lambda db: settling.refuse(db, leased.unfit, self._clock.now(), self._rules)
-            )
+        try:
+            # Someone waits for an idle worker's claim; after a power cut the job would just be waiting again.
+            taken = await self._store.change(work, durable=not idle, swift=idle)
+            leased = taken.leased or Leased()  # nothing was chosen
+            if leased.unfit:
+                await self._store.change(
+                    lambda db: settling.refuse(db, leased.unfit, self._clock.now(), self._rules)
+                )
+        except BaseException:
+            self._unheard[worker] = [*unheard, mine]
+            raise
         if taken.more or leased.unfit:
             self._store.ring()
         return leased.leases
 
+    def roll(self, worker: WorkerId) -> Roll:
+        """What the worker writes down as its handlers begin."""
+        return self._rolls.begin(worker)
+
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases."""
         return await self._store.change(
-            lambda db: settling.extend(db, leases, self._clock.now(), self._rules), durable=False
+            lambda db: settling.extend(db, leases, self._clock.now(), self._rules), punctual=True
         )
 
     async def settle(self, ends: Sequence[tuple[Lease, Outcome]]) -> list[bool]:
@@ -125,18 +143,21 @@ class SqliteQueue:
         def work(db: sqlite3.Connection) -> None:
             db.execute(sql("beat"), {**known, "now": iso(self._clock.now())})
 
-        await self._store.change(work, durable=False)
+        await self._store.change(work, punctual=True)
 
     async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
         """Forget a worker and hand back what it still holds."""
+        self._unheard.pop(worker, None)
 
         def work(db: sqlite3.Connection) -> int:
-            handed_back = settling.leave(db, worker, self._clock.now(), self._rules, died=died)
+            handed_back = settling.leave(db, worker, self._clock.now(), self._rules, self._rolls, died=died)
             if handed_back:
                 self._store.announce()
             return handed_back
 
-        return await self._store.change(work)
+        handed_back = await self._store.change(work)
+        self._rolls.forget([worker])
+        return handed_back
 
     async def rescue(self, *, certain: bool = False) -> list[JobId]:
         """Take back jobs of dead workers and run-out leases; looks first, for there is seldom one.
@@ -147,7 +168,8 @@ class SqliteQueue:
         def work(db: sqlite3.Connection) -> list[JobId]:
             # Who waited for the lock so long sees everybody's beats as old: then only certain deaths count.
             fresh = self._clock.steady() - asked < FRESH_SECONDS
-            rescued = settling.rescue(db, self._clock.now(), self._rules, certain=certain or not fresh)
+            now, sure = self._clock.now(), certain or not fresh
+            rescued = settling.rescue(db, now, self._rules, self._rolls, certain=sure)
             if rescued:
                 self._store.announce()
             return [JobId(job_id) for job_id in rescued]
@@ -186,8 +208,10 @@ class SqliteQueue:
         return await self._store.change(work) if due_now else nearest
 
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
-        """Remove ended jobs older than that."""
-        return await self._store.change(lambda db: minding.prune(db, done_before, failed_before, limit))
+        """Remove ended jobs older than that; looks first, so that nobody waits while it walks."""
+        before = {"done": done_before, "failed": failed_before}
+        found = await self._store.look(lambda db: minding.prunable(db, before, limit))
+        return await self._store.change(lambda db: minding.prune(db, before, found)) if found else 0
 
     async def arrival(self, timeout: float) -> bool:
         """Wait until there may be something new to claim."""

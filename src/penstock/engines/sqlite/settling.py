@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from penstock.engines.sqlite.claiming import Claim, Taken
+from penstock.engines.sqlite.rolls import Rolls
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.submitting import clear_barriers
 from penstock.engines.sqlite.times import iso, iso_or_none, seconds, seconds_or_none
@@ -31,6 +33,7 @@ class _Running:
     deletes: bool
     started: bool
     token: int
+    worker: str | None
 
 
 def settle(
@@ -85,7 +88,13 @@ def _find(db: sqlite3.Connection, job_id: str) -> _Running | None:
     )
     deletes = row[7] == Operation.DELETE or bool(row[8])
     return _Running(
-        attempt, key=row[5], tenant=row[6], deletes=deletes, started=row[9] is not None, token=row[10]
+        attempt,
+        key=row[5],
+        tenant=row[6],
+        deletes=deletes,
+        started=row[9] is not None,
+        token=row[10],
+        worker=row[11],
     )
 
 
@@ -173,22 +182,23 @@ def _lasts(until: str | None, now: float) -> bool:
     return until is not None and seconds(until) > now
 
 
-def rescue(db: sqlite3.Connection, now: float, rules: Rules, *, certain: bool) -> list[str]:
+def rescue(db: sqlite3.Connection, now: float, rules: Rules, rolls: Rolls, *, certain: bool) -> list[str]:
     """Take back what dead workers held and what leases ran out on."""
     found = lost(db, now, rules, certain=certain)
     for job_id, died in found:
-        _take_back(db, job_id, now, died=died)
+        _take_back(db, job_id, now, rolls, died=died)
     clear_barriers(db, now)
-    db.execute(sql("workers_forget"), {"before": iso(now - FORGET_SECONDS - rules.dead_after_seconds)})
+    before = {"before": iso(now - FORGET_SECONDS - rules.dead_after_seconds)}
+    rolls.forget([worker for (worker,) in db.execute(sql("workers_forget"), before).fetchall()])
     return [job_id for job_id, _ in found]
 
 
-def leave(db: sqlite3.Connection, worker: str, now: float, rules: Rules, *, died: bool) -> int:
+def leave(db: sqlite3.Connection, worker: str, now: float, rules: Rules, rolls: Rolls, *, died: bool) -> int:
     """Forget a worker and hand back what it still holds."""
     held = [job_id for (job_id,) in db.execute(sql("leave_find"), (worker,)).fetchall()]
     for job_id in held:
         if died:
-            _take_back(db, job_id, now, died=True)
+            _take_back(db, job_id, now, rolls, died=True)
         elif (running := _find(db, job_id)) is not None:
             _write(db, job_id, running, after_attempt(running.attempt, RELEASE, now, rules), now)
     db.execute(sql("leave"), (worker,))
@@ -196,10 +206,26 @@ def leave(db: sqlite3.Connection, worker: str, now: float, rules: Rules, *, died
     return len(held)
 
 
-def _take_back(db: sqlite3.Connection, job_id: str, now: float, *, died: bool) -> None:
+def give_back(db: sqlite3.Connection, unheard: Iterable[Taken], asked: Claim) -> bool:
+    """Release what its worker was leased and never heard of; whether there was anything."""
+    tokens = {row.queue_id: row.token + 1 for taken in unheard for row in taken.rows}
+    held = [job_id for (job_id,) in db.execute(sql("leave_find"), (asked.worker,)).fetchall()]
+    given_back = 0
+    for job_id in held:
+        running = _find(db, job_id)
+        if running is not None and running.token == tokens.get(job_id):
+            verdict = after_attempt(running.attempt, RELEASE, asked.now, asked.rules)
+            _write(db, job_id, running, verdict, asked.now)
+            given_back += 1
+    clear_barriers(db, asked.now)
+    return given_back > 0
+
+
+def _take_back(db: sqlite3.Connection, job_id: str, now: float, rolls: Rolls, *, died: bool) -> None:
     running = _find(db, job_id)
     if running is not None:
-        verdict = after_loss(running.attempt, worker_died=died, started=running.started)
+        started = running.started and rolls.had_begun(running.worker, job_id, running.token)
+        verdict = after_loss(running.attempt, worker_died=died, started=started)
         _write(db, job_id, running, verdict, now)
 
 

@@ -13,7 +13,6 @@ from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.telling import tell
 from penstock.engines.sqlite.times import iso
 from penstock.model.catalogue import (
-    LOCAL_WORKSPACE,
     Collection,
     CollectionId,
     DebtKind,
@@ -25,25 +24,40 @@ from penstock.model.catalogue import (
     WorkspaceId,
 )
 from penstock.model.errors import Broken, Refused
-from penstock.model.events import CollectionRemoved
+from penstock.model.events import CollectionCreated, CollectionRemoved
 from penstock.model.jobs import TenantId
 
 
 class SqliteShelves:
     """The verbs inside a transaction."""
 
-    def __init__(self, db: sqlite3.Connection, now: float) -> None:
+    def __init__(self, db: sqlite3.Connection, now: float, newcomers: WorkspaceId | None = None) -> None:
+        """`newcomers` is the workspace unknown tenants join; None refuses them."""
         self._db = db
         self._now = now
+        self._newcomers = newcomers
         self._debts = SqliteDebts(db, now)
 
     def workspace_of(self, tenant: TenantId) -> WorkspaceId:
-        """The workspace a tenant belongs to; an unknown one joins the local workspace."""
+        """The workspace a tenant belongs to; an unknown one joins that of newcomers (K20)."""
+        known = self._belongs_to(tenant)
+        if known is not None:
+            return known
+        if self._newcomers is None:
+            raise Refused("there is no such tenant in this installation", code="ERR_TENANT_INVALID")
+        return self.join(tenant, self._newcomers)
+
+    def join(self, tenant: TenantId, workspace: WorkspaceId) -> WorkspaceId:
+        """Have a tenant belong to a workspace, unless it belongs to one; to which it does (K20)."""
+        known = self._belongs_to(tenant)
+        if known is not None:
+            return known
+        self._db.execute(sql("tenant_join"), (tenant, workspace, iso(self._now)))
+        return workspace
+
+    def _belongs_to(self, tenant: TenantId) -> WorkspaceId | None:
         row = self._db.execute(sql("tenant_find"), (tenant,)).fetchone()
-        if row is not None:
-            return WorkspaceId(row[0])
-        self._db.execute(sql("tenant_join"), (tenant, LOCAL_WORKSPACE, iso(self._now)))
-        return LOCAL_WORKSPACE
+        return None if row is None else WorkspaceId(row[0])
 
     def find(self, workspace: WorkspaceId, name: str) -> Collection | None:
         """The collection by name (K16)."""
@@ -54,6 +68,10 @@ class SqliteShelves:
         """How many documents and bytes a workspace holds (K16)."""
         return holding(self._db, workspace)
 
+    def count(self, workspace: WorkspaceId, *, most: int) -> int:
+        """How many collections a workspace has, up to so many (K16)."""
+        return int(self._db.execute(sql("collection_count"), (workspace, most)).fetchone()[0])
+
     def declare(
         self, workspace: WorkspaceId, name: str, *, recipe_json: str, description: str = ""
     ) -> Collection:
@@ -61,15 +79,18 @@ class SqliteShelves:
         found = self.find(workspace, name)
         if found is not None:
             return found
-        row = self._db.execute(
-            sql("collection_add"), (workspace, name, description, iso(self._now))
-        ).fetchone()
+        new = {"workspace": workspace, "name": name, "description": description, "now": iso(self._now)}
+        row = self._db.execute(sql("collection_add"), new).fetchone()
+        if row is None:
+            raise Refused("there is no such workspace", code="ERR_WORKSPACE_UNKNOWN")
         collection = CollectionId(row[0])
         generation = self._new_generation(collection, recipe_json)
         self._point(collection, generation, None)
         made = self.find(workspace, name)
         if made is None:
             raise Broken(f"the collection {name} is not there right after it was made")
+        told = CollectionCreated(workspace_id=workspace, collection=made.facts({}))
+        tell(self._db, self._now, workspace, told)
         return made
 
     def generation(self, generation: GenerationId) -> Generation | None:

@@ -35,7 +35,7 @@ class Shortcut:
         if not self._use.acquire(blocking=False):
             return None
         try:
-            return self._in_turn(work) if not self._closed and self._turnstile.enter_soon() else None
+            return self._in_turn(work) if not self._closed and self._enter() else None
         finally:
             self._use.release()
 
@@ -48,12 +48,18 @@ class Shortcut:
             self._db.close()
             self._turnstile.close()
 
+    def _enter(self) -> bool:
+        try:
+            return self._turnstile.enter_soon()
+        except OSError:  # the writing thread finds out, and tells
+            return False
+
     def _in_turn(self, work: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:
         try:
             self._db.execute("BEGIN IMMEDIATE")
             result = work(self._db)
             self._db.execute("COMMIT")
-        except sqlite3.Error:  # busy, full, broken: the writing thread finds out, and tells
+        except sqlite3.Error:  # busy, full, broken: likewise
             return None
         else:
             return (result,)

@@ -20,12 +20,14 @@ from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
 from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.feed import SqliteFeed
+from penstock.engines.sqlite.footing import SqliteFooting
 from penstock.engines.sqlite.index import VECTORS_MAX, SqliteIndex
 from penstock.engines.sqlite.ledger import SqliteLedger
 from penstock.engines.sqlite.manifest import SqliteManifest
 from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.respelling import read_leniently, respell, unreadable
+from penstock.engines.sqlite.rolls import Rolls
 from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.tickets import TICKET_SECONDS, SqliteTickets
@@ -35,6 +37,7 @@ from penstock.engines.sqlite.transcript import SqliteTranscript
 from penstock.engines.sqlite.turnstile import turnstiles
 from penstock.engines.sqlite.uploads import SqliteReception
 from penstock.engines.sqlite.writer import Writer
+from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.errors import Broken, Unavailable
 from penstock.model.events import LoggedEvent
 from penstock.model.rules import Rules
@@ -44,6 +47,7 @@ from penstock.ports.index import Index
 
 T = TypeVar("T")
 READERS = 2
+READ_CACHE_KIB = 32_768
 MAPPED_BYTES = 2_147_418_112
 """Readers see so much of the file as memory, SQLite's own limit: a search jumps about in all of its words."""
 
@@ -63,12 +67,12 @@ class SqliteStore:
         vectors_max: int,
         ticket_seconds: float = TICKET_SECONDS,
         booked: bool = False,
+        newcomers: WorkspaceId | None = LOCAL_WORKSPACE,
     ) -> None:
         self.booked = booked
         """Jobs are handed out by an engine outside; see the ledger."""
-        self.path = path
-        self.rules = rules
-        self.clock = clock
+        self._newcomers = newcomers
+        self.path, self.rules, self.clock = path, rules, clock
         self.on_commit: list[Callable[[], None]] = []
         """Called after each commit of this process, on the thread that made it."""
         self._patience = busy_seconds + 5.0
@@ -88,8 +92,15 @@ class SqliteStore:
         writing = opened()
         writing.execute(f"PRAGMA wal_autocheckpoint = {PAGES}")
         self.feed = SqliteFeed(self, opened, run)
-        self._writer = Writer(writing, turns[1], str(path), self._committing, self._committed)
+        self.footing = SqliteFooting(path)
+        self._writer = Writer(
+            writing, turns[1], str(path), self._committing, self._committed, check=self.footing.check
+        )
         self._shortcut = Shortcut(opened(), turns[2])
+        self._opening = threading.Lock()
+        self._closed = False
+        self._alive: Writer | None = None
+        self.rolls = Rolls(run)
         self.queue = SqliteQueue(self)
         self.ledger = SqliteLedger(self, self.queue)
         self.desk = SqliteDesk(self)
@@ -109,7 +120,8 @@ class SqliteStore:
         """Run `work` in a transaction; its result after the commit."""
 
         def run(db: sqlite3.Connection) -> T:
-            tx = SqliteTransaction(db, self.clock.now(), self.rules, booked=self.booked)
+            now = self.clock.now()
+            tx = SqliteTransaction(db, now, self.rules, booked=self.booked, newcomers=self._newcomers)
             result = work(tx)
             if tx.may_bring_work:
                 self.announce()
@@ -124,26 +136,32 @@ class SqliteStore:
         timeout: float | None = None,
         durable: bool = True,
         swift: bool = False,
+        punctual: bool = False,
     ) -> T:
         """Run an engine's own statements in the next group commit; durable ones are then on disk.
 
         Swift work is short, not durable, and its caller has nothing else to do: it is done here and now if
-        it can be. A row that cannot be read is made readable first.
+        it can be. Punctual work is not durable either, and waits for no other's disk: it tells that somebody
+        is alive. A row that cannot be read is made readable first.
         """
+        durable = durable and not punctual
+        writer = await self._timely() if punctual else self._writer
+        if swift:
+            self.footing.check()
         if swift and (done := self._shortcut.attempt(work)) is not None:
             self._committed()
             return done[0]
         try:
-            return await self._writer.write(work, timeout or self._patience, durable=durable)
+            return await writer.write(work, timeout or self._patience, durable=durable)
         except Broken as fault:
             if not unreadable(fault):
                 raise
-        await self._writer.write(respell, self._patience)
+        await writer.write(respell, self._patience)
 
         def again(db: sqlite3.Connection) -> T:  # what is left is refused where it matters, never stored
             return read_leniently(db, work, "surrogateescape")
 
-        return await self._writer.write(again, timeout or self._patience, durable=durable)
+        return await writer.write(again, timeout or self._patience, durable=durable)
 
     async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a read beside the writer, on what is committed."""
@@ -186,16 +204,56 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Finish what was accepted and let go of the files."""
-        await asyncio.get_running_loop().run_in_executor(None, self._writer.close)
+        for writer in self._writers():
+            await asyncio.get_running_loop().run_in_executor(None, writer.close)
         self._let_go()
 
     def abandon(self) -> None:
         """Drop everything at once, as a crash would: what waits is never written."""
-        self._writer.close(abandon=True)
+        for writer in self._writers():
+            writer.close(abandon=True)
         self._let_go()
+
+    def _writers(self) -> list[Writer]:
+        """All there will be."""
+        with self._opening:
+            self._closed = True
+            return [self._writer] if self._alive is None else [self._writer, self._alive]
+
+    async def _timely(self) -> Writer:
+        """The writer of what tells others that we are alive, made by the first who does.
+
+        It never syncs, so it waits for no disk, by which others would take us for dead (decision 21). It
+        rings no bell: it would do so for what the other one has not committed yet.
+        """
+        if self._alive is None:
+            return await asyncio.get_running_loop().run_in_executor(None, self._make_timely)
+        return self._alive
+
+    def _make_timely(self) -> Writer:
+        with self._opening:
+            if self._alive is None and not self._closed:
+                try:
+                    (turns,) = turnstiles(self.path.parent / "run", 1)
+                    self._alive = Writer(
+                        self._open(),
+                        turns,
+                        str(self.path),
+                        _silent,
+                        self._committed,
+                        check=self.footing.check,
+                    )
+                except sqlite3.Error as error:
+                    raise fault_of(error, str(self.path)) from error
+                except OSError as error:
+                    raise Unavailable(
+                        f"{self.path.parent} cannot be used ({error})", code="ERR_STORE_UNAVAILABLE"
+                    ) from error
+            return self._alive or self._writer  # which is closed, and says so
 
     def _let_go(self) -> None:
         self._shortcut.close()
+        self.rolls.close()
         self._checkpointer.close()
         self._readers.shutdown()
         for db in self._connections:
@@ -223,6 +281,7 @@ class SqliteStore:
         if found is None:
             found = self._open()
             found.execute("PRAGMA query_only = 1")
+            found.execute(f"PRAGMA cache_size = -{READ_CACHE_KIB}")
             found.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
             self._local.db = found
             self._connections.append(found)
@@ -241,6 +300,10 @@ class SqliteStore:
             self._bell.ring()
 
 
+def _silent() -> None:
+    """Nobody waits for it."""
+
+
 async def open_sqlite(
     folder: Path,
     *,
@@ -252,8 +315,12 @@ async def open_sqlite(
     vectors_max: int = VECTORS_MAX,
     ticket_seconds: float = TICKET_SECONDS,
     booked: bool = False,
+    newcomers: WorkspaceId | None = LOCAL_WORKSPACE,
 ) -> SqliteStore:
-    """Open (and make, and migrate) the database of a data folder."""
+    """Open (and make, and migrate) the database of a data folder.
+
+    `newcomers` is the workspace tenants join that nobody knows; None refuses them.
+    """
 
     def opened() -> SqliteStore:
         path = prepare(folder, synchronous=synchronous, busy_seconds=busy_seconds)
@@ -268,6 +335,7 @@ async def open_sqlite(
                 vectors_max=vectors_max,
                 ticket_seconds=ticket_seconds,
                 booked=booked,
+                newcomers=newcomers,
             )
         except sqlite3.Error as error:
             raise fault_of(error, str(path)) from error

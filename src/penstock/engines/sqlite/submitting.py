@@ -149,11 +149,16 @@ def _submit_one(db: sqlite3.Connection, entry: Entry, stamp: str, batched: int) 
     return Receipt(job_id=waiting[0], how=Accepted.COALESCED)
 
 
-def _replace(db: sqlite3.Connection, entry: Entry, waiting: tuple[str, str, int], stamp: str) -> None:
-    job_id, old_op, delete_first = waiting
+def _replace(
+    db: sqlite3.Connection, entry: Entry, waiting: tuple[str, str, int, str | None], stamp: str
+) -> None:
+    job_id, old_op, delete_first, document_id = waiting
     job = entry.job
     deletes = job.op is Operation.DELETE
     deleting = old_op == Operation.DELETE or bool(delete_first)
+    moves = job.document_id not in (None, document_id)
+    if deletes and moves:
+        _reach(db, job_id, stamp)  # where it stands now, before its subject is another
     db.execute(
         sql("submit_replace"),
         {
@@ -166,15 +171,24 @@ def _replace(db: sqlite3.Connection, entry: Entry, waiting: tuple[str, str, int]
             "max_retries": job.max_retries,
             "branch": job.branch,
             "metadata": entry.metadata,
+            "document_id": job.document_id,
             "delete_first": int(not deletes and (deleting or job.delete_first)),
         },
     )
+    if moves:
+        db.execute(sql("submit_leave"), {"id": job_id})
+        db.execute(sql("submit_move"), {"id": job_id})
     if deletes:
-        db.execute(sql("submit_supersede"), {"id": job_id, "now": stamp})
-        db.execute(sql("submit_stop"), {"id": job_id})
+        _reach(db, job_id, stamp)
     if job.item_type is ItemType.DELETE_TENANT:
         db.execute(sql("submit_generation"))
         db.execute(sql("submit_barrier"), {"id": job_id})
+
+
+def _reach(db: sqlite3.Connection, job_id: str, stamp: str) -> None:
+    """What a delete does to the others of its subject."""
+    db.execute(sql("submit_supersede"), {"id": job_id, "now": stamp})
+    db.execute(sql("submit_stop"), {"id": job_id})
 
 
 def _join(db: sqlite3.Connection, batch: BatchId, receipts: Sequence[Receipt]) -> None:

@@ -1,4 +1,4 @@
-"""Events of changes that are no row's own: a name that is another, a thing that is gone."""
+"""Events of what holds documents and messages: a thing that is there, its other name, that it is gone."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from penstock.engines.sqlite.stages import SqliteStages
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
 from penstock.engines.sqlite.uploads import SqliteUploads
+from penstock.model.catalogue import WorkspaceId
 from penstock.model.errors import LeaseLost
 from penstock.model.events import Event
 from penstock.model.jobs import BatchId, Job, JobId, Lease, NewJob, Receipt
@@ -30,11 +31,20 @@ from penstock.ports.codec import encode_event
 class SqliteTransaction:
     """The verbs of one transaction; lives only as long as the function runs."""
 
-    def __init__(self, db: sqlite3.Connection, now: float, rules: Rules, *, booked: bool = False) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        now: float,
+        rules: Rules,
+        *,
+        booked: bool = False,
+        newcomers: WorkspaceId | None = None,
+    ) -> None:
         self._db = db
         self._now = now
         self._rules = rules
         self._booked = booked
+        self._newcomers = newcomers
         self.may_bring_work = False
         """Whether a verb was asked for that can make a job ready: only these wake who waits for work."""
 
@@ -69,7 +79,7 @@ class SqliteTransaction:
 
     def job(self, job_id: JobId) -> Job | None:
         """One job, as this transaction leaves it."""
-        row = self._db.execute(sql("job_find"), {"id": job_id}).fetchone()
+        row = self._db.execute(sql("job_find"), {"id": job_id, "tenants": None}).fetchone()
         return None if row is None else job_of(row)
 
     def append_event(self, user: str, event: Event) -> int:
@@ -87,7 +97,7 @@ class SqliteTransaction:
     @property
     def shelves(self) -> SqliteShelves:
         """Collections and their generations."""
-        return SqliteShelves(self._db, self._now)
+        return SqliteShelves(self._db, self._now, self._newcomers)
 
     @property
     def documents(self) -> SqliteDocuments:

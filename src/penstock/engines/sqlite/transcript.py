@@ -96,7 +96,7 @@ class SqliteTranscript:
                 for message, content in answers.items()
             }
 
-        return await self._store.change(work, durable=False)
+        return await self._store.change(work, punctual=True)
 
     async def heal(self, *, limit: int = 100) -> list[MessageId]:
         """End what nobody writes any more; a look that finds nothing writes nothing."""

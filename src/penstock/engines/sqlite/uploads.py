@@ -66,7 +66,12 @@ class SqliteReception:
         """So many bytes have come (U3); a power cut ends them all, so no disk is waited for."""
         due = iso(self._store.clock.now() + HOLD_SECONDS)
         rows = [{"id": upload, "done": done, "due": due} for upload, done in arrived.items()]
-        await self._store.change(lambda db: db.executemany(sql("upload_renew"), rows), durable=False)
+        await self._store.change(lambda db: db.executemany(sql("upload_renew"), rows), punctual=True)
+
+    async def arriving(self, workspace: WorkspaceId) -> Mapping[UploadId, int]:
+        """How many bytes are said to have come of each that has not ended (U3)."""
+        rows = await self._store.look(lambda db: db.execute(sql("upload_arriving"), (workspace,)).fetchall())
+        return {UploadId(upload): done for upload, done in rows}
 
     async def heal(self, *, limit: int = 100) -> list[UploadId]:
         """End what nobody receives any more (U4); a look that finds nothing writes nothing."""

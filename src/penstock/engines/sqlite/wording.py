@@ -24,8 +24,6 @@ TERMS_MAX = 64
 TERM_LENGTH_MAX = 200
 MATCHES_MAX = 4_000
 """How many chunks may be scored for one question, about."""
-COUNTED_MAX = 3 * MATCHES_MAX
-"""A word is counted no further."""
 MATCHES_ENOUGH = 200
 """With fewer, a word three times too common is let in."""
 REMEMBERED_MAX = 20_000
@@ -73,7 +71,7 @@ class Counts:
         return counted
 
     def _count(self, db: sqlite3.Connection, generation: GenerationId, term: str) -> int:
-        asked = (term, COUNTED_MAX + 1)
+        asked = (term, 3 * MATCHES_MAX + 1)
         return int(db.execute(words_sql("words_count", generation), asked).fetchone()[0])
 
 
@@ -128,20 +126,18 @@ def _expression(
     """What to ask FTS5 for, and how often each word is then counted.
 
     `rare AND (rare OR common OR common)` matches what holds a rare word, and scores it by all of them, each
-    twice: FTS5 knows no word that may be there or not. Each mention costs two walks over all chunks that hold
-    the word, so one that is too common to be counted is mentioned, and counts, once.
+    twice: FTS5 knows no word that may be there or not.
     """
     rare: list[str] = []
     common: list[str] = []
-    countless: list[str] = []
     matches = 0
     for count, term in sorted((count, term) for term, count in counts.of(db, generation, terms).items()):
-        most = COUNTED_MAX if matches < MATCHES_ENOUGH else MATCHES_MAX
+        most = 3 * MATCHES_MAX if matches < MATCHES_ENOUGH else MATCHES_MAX
         if matches and matches + count > most:
-            (countless if count > COUNTED_MAX else common).append(term)
+            common.append(term)
         else:
             rare.append(term)
             matches += count
-    if not common and not countless:
+    if not common:
         return " OR ".join(rare), 1
-    return f"({' OR '.join(rare)}) AND ({' OR '.join([*rare, *common, *common, *countless])})", 2
+    return f"({' OR '.join(rare)}) AND ({' OR '.join([*rare, *common, *common])})", 2

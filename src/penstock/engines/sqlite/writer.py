@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from penstock.engines.sqlite.faults import fault_of
 from penstock.engines.sqlite.turnstile import Turnstile
-from penstock.model.errors import Unavailable
+from penstock.model.errors import Fault, Unavailable
 
 log = logging.getLogger("penstock.sqlite")
 T = TypeVar("T")
@@ -70,12 +70,15 @@ class Writer:
         committing: Callable[[], None],
         committed: Callable[[], None],
         sync: Callable[[int], None] | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
+        """`check` raises where nothing may be written any more."""
         self._db = db
         self._full = db.execute("PRAGMA synchronous").fetchone()[0] == FULL
         if self._full:
             db.execute("PRAGMA synchronous = NORMAL")  # the log is synced here, once the turn is given up
         self._sync = sync or sync_log
+        self._check = check
         self._log: int | None = None
         self._doubtful = False
         """The log failed to reach the disk: only a copy of all of it counts."""
@@ -134,14 +137,27 @@ class Writer:
     def _run(self) -> None:
         try:
             while group := self._next_group():
-                self._commit(group)
-                self._reach_disk(group)
+                try:
+                    self._commit(group)
+                    self._reach_disk(group)
+                except Exception as error:  # without this thread every later write would wait for nothing
+                    self._fail(group, error)
                 self._answer(group)
         finally:
             if self._log is not None:
                 os.close(self._log)
             self._db.close()
             self._turnstile.close()
+
+    def _fail(self, group: list[_Request[Any]], error: Exception) -> None:
+        """Something but the database failed: the group may be written, and nobody is told that it is."""
+        log.error("a write to %s failed", self._path, exc_info=error)
+        told = error
+        if isinstance(error, OSError):
+            told = Unavailable(f"{self._path} cannot be written ({error})", code="ERR_STORE_UNAVAILABLE")
+            told.__cause__ = error
+        for request in group:
+            request.error = request.error or told
 
     def _next_group(self) -> list[_Request[Any]]:
         """Whoever waits by now; empty at the end."""
@@ -157,6 +173,12 @@ class Writer:
         return [] if self._abandoned else group
 
     def _commit(self, group: list[_Request[Any]]) -> None:
+        try:
+            self._check()
+        except Fault as fault:
+            for request in group:
+                request.error = fault
+            return
         if not self._try_commit(group):
             for request in group:
                 if request.error is None:

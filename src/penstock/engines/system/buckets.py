@@ -4,10 +4,10 @@ A file of fixed size is mapped into each of them: a table of slots, each with th
 left in its bucket and when. A name lies in one of a few slots its hash leads to; where all are taken, the one
 not used for longest is given to it. So nothing grows or is swept, and a request costs some microseconds.
 
-A lock on the file is held for the few instructions between reading a slot and writing it. Who holds it may
-lose the processor just then, and on waking would undo what others wrote meanwhile: he is waited for a moment.
-One that was stopped for longer must not stop the others: they go on without the lock, and try that moment
-again only now and then. Two that write at the same time count one request for two.
+A lock is held for the few instructions between reading a slot and writing it. Who holds it may lose the
+processor just then, or be stopped for good, and must not stop the others: they wait a moment, then take the
+next lock of a row of them and say so at the head of the table. Whoever wakes with an old lock sees that
+before he writes, and begins anew with the one that counts.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ NEIGHBOURS = 8
 TRIES = 50
 PATIENCE_SECONDS = 0.05
 POLL_SECONDS = 0.0005
-REST_SECONDS = 1.0
-"""From a moment that was waited in vain to the next."""
 FAR_SECONDS = 60.0
 """Another process may have looked at the clock a little later than we; a time further ahead is one of before
 the machine was started again."""
+_HEAD = struct.Struct("<Q")
 _SLOT = struct.Struct("<16sdd")
+SIZE = _HEAD.size + SLOTS * _SLOT.size
+LOCKS = 1 << 48
+"""Bytes of the file, most of them beyond its end, that are taken as locks one after the other."""
 NOBODY = bytes(16)
 
 
@@ -45,17 +47,19 @@ class SharedBuckets:
     def __init__(self, path: Path | None) -> None:
         """Without a path, or where it cannot be used, they are this process's own."""
         self._file = -1 if path is None else _opened(path)
-        self._table = mmap.mmap(self._file, SLOTS * _SLOT.size)
-        self._patient_from = 0.0
+        self._table = mmap.mmap(self._file, SIZE)
 
     def take(self, name: str, *, most: float, per_second: float, now: float) -> float:
         """Take one from a bucket that holds `most` when full; what was in it, less than one is nothing."""
         key = blake2b(name.encode(errors="replace"), digest_size=16).digest()
-        with self._locked():
-            offset, left, at = self._find(key, most, now)
-            left = min(most, left + max(0.0, now - at) * per_second)
-            _SLOT.pack_into(self._table, offset, key, left - 1.0 if left >= 1.0 else left, max(at, now))
-        return left
+        while True:
+            with self._locked() as lock:
+                offset, left, at = self._find(key, most, now)
+                left = min(most, left + max(0.0, now - at) * per_second)
+                rest = left - 1.0 if left >= 1.0 else left
+                if self._counting() == lock:
+                    _SLOT.pack_into(self._table, offset, key, rest, max(at, now))
+                    return left
 
     def close(self) -> None:
         """Let go of the memory; what is in it stays for the others."""
@@ -68,7 +72,7 @@ class SharedBuckets:
         first = int.from_bytes(key[:4], "little")
         oldest, since = 0, float("inf")
         for step in range(NEIGHBOURS):
-            offset = (first + step) % SLOTS * _SLOT.size
+            offset = _HEAD.size + (first + step) % SLOTS * _SLOT.size
             there, left, at = _SLOT.unpack_from(self._table, offset)
             if there == key:
                 ours = 0.0 <= left <= most and at <= now + FAR_SECONDS
@@ -79,30 +83,39 @@ class SharedBuckets:
         return oldest, most, now
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        held = self._file >= 0 and (any(self._lock() for _ in range(TRIES)) or self._wait())
+    def _locked(self) -> Iterator[int]:
+        """Hold the lock that counts, or the first free one after it; which one it is."""
+        counting, further = self._counting(), 0
+        while not self._got(lock := (counting + further) % LOCKS):
+            before, counting = counting, self._counting()
+            further = further + 1 if counting == before else 0
         try:
-            yield
+            if further and self._counting() == counting:
+                _HEAD.pack_into(self._table, 0, lock)
+            yield lock
         finally:
-            if held:
-                fcntl.flock(self._file, fcntl.LOCK_UN)
+            if self._file >= 0:
+                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, lock)
 
-    def _wait(self) -> bool:
+    def _counting(self) -> int:
+        """The lock all go by now."""
+        number: int = _HEAD.unpack_from(self._table, 0)[0]
+        return number % LOCKS
+
+    def _got(self, lock: int) -> bool:
         """Whether the lock came within a moment."""
-        now = time.monotonic()
-        if now < self._patient_from:
-            return False
-        deadline = now + PATIENCE_SECONDS
+        if self._file < 0 or any(self._free(lock) for _ in range(TRIES)):
+            return True
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
-            if self._lock():
+            if self._free(lock):
                 return True
-        self._patient_from = time.monotonic() + REST_SECONDS
         return False
 
-    def _lock(self) -> bool:
+    def _free(self, lock: int) -> bool:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, lock)
         except OSError:
             return False
         return True
@@ -115,7 +128,7 @@ def _opened(path: Path) -> int:
         log.warning("requests are counted by this process alone: %s", error)
         return -1
     try:
-        os.ftruncate(file, SLOTS * _SLOT.size)
+        os.ftruncate(file, SIZE)
     except OSError as error:
         os.close(file)
         log.warning("requests are counted by this process alone: %s", error)

@@ -28,6 +28,11 @@ def is_gone(known: str) -> bool:
     return namespace == our_namespace and _start_of(int(pid)) != started
 
 
+def boot() -> str:
+    """The id of this run of the machine; empty where the kernel does not tell."""
+    return _machine().partition(":")[0]
+
+
 @cache
 def _machine() -> str:
     try:

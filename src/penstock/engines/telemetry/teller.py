@@ -30,7 +30,7 @@ from penstock.engines.telemetry.board import (
     Board,
 )
 from penstock.engines.telemetry.current import ATTEMPT, SPAN
-from penstock.model.errors import Fault
+from penstock.model.errors import ErrorReport, Fault
 from penstock.model.jobs import PRIORITY_MAX, Job, JobId, Lease, Operation
 from penstock.model.outcomes import Done, Failed, Outcome, Park, Release, Retry
 from penstock.model.spans import Trace
@@ -135,6 +135,15 @@ class Teller:
         """Count them as moved; nobody knows which jobs they were."""
         if self._board is not None:
             self._numbers[self._board.whole + MOVED] += messages
+
+    def refused(self, rank: int, error: ErrorReport, job_id: JobId | None) -> None:
+        """Count it as a job that failed at once, and log its code; what it says is another program's text."""
+        named = {} if job_id is None else {"job_id": job_id}
+        log.warning(
+            "a message is a dead letter: %s", error.code, extra={**named, "queue": QUEUE_OF_RANK[rank]}
+        )
+        if self._board is not None:
+            self._failed(rank, reason_of(error), DEAD)
 
     def left_alone(self, until: float) -> None:
         """Kept for whoever reads the board."""

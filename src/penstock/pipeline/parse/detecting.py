@@ -54,11 +54,10 @@ def detect(file: BinaryIO, name: str, limits: Limits, *, lenient: bool) -> Detec
     head = file.read(HEAD_BYTES)
     if not head:
         raise Refused("The file is empty.", code="ERR_FILE_EMPTY")
-    claim = claimed(name)
-    found = _by_signature(file, head, name, limits)
+    claim, binary = claimed(name), looks_binary(head)
+    found = _by_signature(file, head, name, limits, binary=binary)
     if found is not None:
         return _with_note(found, claim)
-    binary = looks_binary(head)
     kind = recognised(head, binary=binary)
     if kind is None and _SVG.match(head) and ending_of(name) in ("svg", ""):
         kind = "an SVG picture"
@@ -71,8 +70,8 @@ def detect(file: BinaryIO, name: str, limits: Limits, *, lenient: bool) -> Detec
     return _text(head, name, claim)
 
 
-def _by_signature(file: BinaryIO, head: bytes, name: str, limits: Limits) -> Media | None:
-    if b"%PDF-" in head[:PDF_MAGIC_WITHIN]:
+def _by_signature(file: BinaryIO, head: bytes, name: str, limits: Limits, *, binary: bool) -> Media | None:
+    if _is_pdf(head, claimed(name), binary=binary):
         return Media.PDF
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return _package(file, name, limits)
@@ -81,6 +80,13 @@ def _by_signature(file: BinaryIO, head: bytes, name: str, limits: Limits) -> Med
             raise Refused("The document is encrypted and needs a password.", code="ERR_ENCRYPTED")
         raise _foreign("a document of an Office from before 2007", name, claimed(name))
     return None
+
+
+def _is_pdf(head: bytes, claim: Media | None, *, binary: bool) -> bool:
+    """A PDF may have something before its header; a text with the header in its midst speaks of one."""
+    if claim not in NOT_TEXT and not binary:
+        return head.startswith(b"%PDF-")
+    return b"%PDF-" in head[:PDF_MAGIC_WITHIN]
 
 
 def _holds_encrypted(file: BinaryIO, head: bytes) -> bool:

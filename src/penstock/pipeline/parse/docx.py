@@ -25,7 +25,10 @@ from penstock.pipeline.parse.markup import (
 )
 
 _HEADING_NAME = re.compile(r"heading (\d)", re.IGNORECASE)
-_SILENT = frozenset({"w:moveFrom", "w:del", "mc:Fallback", "w:instrText", "w:rPrChange", "w:pPrChange"})
+_SILENT = frozenset(
+    {"w:moveFrom", "w:del", "mc:Fallback", "w:instrText", "w:rPrChange", "w:pPrChange", "w:tabs"}
+)
+"""What holds nothing people read; the tabs in a list of tab stops are places, not characters."""
 _BREAKS = {"w:tab": "\t", "w:br": "\n", "w:cr": "\n", "w:noBreakHyphen": "-", "w:softHyphen": ""}
 TITLE_LEVEL = 1
 NO_LEVEL = 99

@@ -20,6 +20,8 @@ HEADINGS_MAX = 50_000
 CUTS_DENSE_MAX = 50_000
 CUTS_APART = 256
 """Beyond the first many, cuts closer than this are of no use to anyone and would only grow."""
+CUTS_IN_WINDOW_MAX = 100_000
+"""A window must fit a frame, however many cuts are told at once."""
 NOTES_MAX = 20
 TITLE_CHARS_MAX = 300
 
@@ -143,6 +145,8 @@ class Manuscript:
             return
         if self._cut_count >= CUTS_DENSE_MAX and place - self._last_cut < CUTS_APART:
             return
+        if len(self._cuts) >= CUTS_IN_WINDOW_MAX:
+            self._flush()
         self._cuts.append(place)
         self._cut_count += 1
         self._last_cut = place

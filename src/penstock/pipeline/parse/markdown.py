@@ -71,13 +71,13 @@ def _headings(text: str, start: int) -> Iterator[tuple[int, int, str]]:
         if comment:
             comment = "-->" not in line
             continue
-        opened = _FENCE.match(line)
+        opened = _fence(line)
         if fence:
-            if opened and opened[1].startswith(fence) and not line.strip(" \t" + fence[0]):
+            if opened.startswith(fence) and not line.strip(" \t" + fence[0]):
                 fence = ""
             continue
         if opened:
-            fence, paragraph = opened[1], None
+            fence, paragraph = opened, None
             continue
         if line.lstrip(" ").startswith("<!--"):
             comment, paragraph = "-->" not in line, None
@@ -98,6 +98,14 @@ def _headings(text: str, start: int) -> Iterator[tuple[int, int, str]]:
             continue
         paragraph = at if paragraph is None else paragraph
         paragraph_end = at + len(line)
+
+
+def _fence(line: str) -> str:
+    """The marks of a fence at the start of a line; backticks with more of them behind are code in a line."""
+    found = _FENCE.match(line)
+    if not found or (found[1][0] == "`" and "`" in line[found.end() :]):
+        return ""
+    return found[1]
 
 
 def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,8 @@ class Signature:
     magic: bytes
     what: str
     offset: int = 0
+    is_text: bool = False
+    """The format itself is text: its bytes need not look otherwise."""
 
 
 HEAD_BYTES = 8192
@@ -51,18 +53,23 @@ SIGNATURES = (
     Signature(magic=b"wOF2", what="a font"),
     Signature(magic=b"\x00\x01\x00\x00\x00", what="a font"),
     Signature(magic=b"OTTO\x00", what="a font"),
-    Signature(magic=b"{\\rtf", what="a Rich Text document"),
-    Signature(magic=b"%!PS", what="a PostScript document"),
+    Signature(magic=b"{\\rtf", what="a Rich Text document", is_text=True),
+    Signature(magic=b"%!PS", what="a PostScript document", is_text=True),
     Signature(magic=b"ITSF", what="a Windows help file"),
 )
-_PLAIN_WORDS = frozenset({b"BM", b"MZ", b"RIFF", b"ID3", b"BZh", b"PAR1", b"OggS"})
-"""Magic that ordinary text may start with; it counts only where the bytes behind it are no text."""
 
 
 def recognised(head: bytes, *, binary: bool) -> str | None:
-    """What kind of file this is, if it is one of those that are not read."""
+    """What kind of file this is, if it is one of those that are not read.
+
+    Magic made of letters counts only where the bytes around it are no text: a page about GIF89a may begin so.
+    """
     for signature in SIGNATURES:
-        found = head.startswith(signature.magic, signature.offset)
-        if found and (binary or signature.magic not in _PLAIN_WORDS):
+        if head.startswith(signature.magic, signature.offset) and (binary or not _is_plain(signature)):
             return signature.what
     return None
+
+
+def _is_plain(signature: Signature) -> bool:
+    """Whether ordinary text may hold its magic."""
+    return not signature.is_text and signature.magic.isascii() and signature.magic.decode().isprintable()

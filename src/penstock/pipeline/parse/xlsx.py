@@ -212,6 +212,8 @@ class _Rows(Handler):
             self._value.append(text)
 
     def _shown(self, value: str) -> str:
+        if not value.strip():
+            return ""  # a cell that has a look and no value, of whatever kind
         if self._kind == "s":
             strings, place = self._book.strings, _number(value.strip())
             if place is None or place >= len(strings):

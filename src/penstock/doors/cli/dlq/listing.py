@@ -127,4 +127,4 @@ def details_of(letter: Letter) -> LetterDetails:
         words, coded = letter.message.decode(), None
     except UnicodeDecodeError:
         words, coded = None, base64.b64encode(letter.message).decode()
-    return {**facts_of(letter), "message": words, "message_base64": coded}
+    return {**facts_of(letter), "message": words, "message_base64": coded, "message_key": letter.message_key}

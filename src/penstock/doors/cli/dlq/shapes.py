@@ -21,10 +21,14 @@ class LetterFacts(TypedDict):
 
 
 class LetterDetails(LetterFacts):
-    """A dead letter with its message: as text, or in base64 where the bytes are none."""
+    """A dead letter with its message: as text, or in base64 where the bytes are none.
+
+    Of one too large for a letter only the beginning; `message_key` names the key that holds its bytes.
+    """
 
     message: str | None
     message_base64: str | None
+    message_key: str | None
 
 
 class LetterList(TypedDict):

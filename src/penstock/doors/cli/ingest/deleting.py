@@ -15,7 +15,7 @@ from penstock.doors.cli.ingest.shapes import RemovalFacts, RemovedDocuments
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import plural
-from penstock.model.catalogue import LOCAL_TENANT, Collection, Document, DocumentId, Source
+from penstock.model.catalogue import Collection, Document, DocumentId
 from penstock.model.errors import Refused
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ PRIORITY = 9
 @dry_run
 @click.pass_obj
 def delete(given: Given, name: str, paths: Sequence[str], ids: Sequence[str], dry_run: bool) -> None:
-    """Delete documents; they are out of every answer as soon as a worker takes the job."""
+    """Delete documents: out of every answer at once, purged by the workers."""
     check(paths, ids)
 
     async def work(store: Store, settings: Settings) -> RemovedDocuments:
@@ -53,16 +53,14 @@ def delete(given: Given, name: str, paths: Sequence[str], ids: Sequence[str], dr
         from penstock.wiring.intake import delete_all
 
         collection = await known_collection(store, settings, name)
-        found = {each.id: each for each in await _named(store, collection, paths, ids)}
+        found = {each.id: each for each in await _named(store, settings, collection, paths, ids)}
         done = RemovedDocuments(
             collection=name,
             documents=[RemovalFacts(name=each.identity, job_id=None) for each in found.values()],
             dry_run=dry_run,
         )
         if not dry_run:
-            # By path where it has one: so it ends what still waits to be done with the file.
-            names = [each.identity if each.source is Source.FILE else each.id for each in found.values()]
-            admitted = await delete_all(store, settings, name, names, priority=PRIORITY)
+            admitted = await delete_all(store, settings, list(found.values()), priority=PRIORITY)
             for facts, each in zip(done["documents"], admitted, strict=True):
                 facts["job_id"] = each.job
         return done
@@ -77,9 +75,11 @@ def check(paths: Sequence[str], ids: Sequence[str]) -> None:
 
 
 async def _named(
-    store: Store, collection: Collection, paths: Sequence[str], ids: Sequence[str]
+    store: Store, settings: Settings, collection: Collection, paths: Sequence[str], ids: Sequence[str]
 ) -> list[Document]:
     """Every document that is meant; Refused if one is not there, so that nothing is deleted by half."""
+    from penstock.wiring.intake import moved_to
+
     found: list[Document] = []
     for document_id in ids:
         document = await store.catalogue.document(collection.workspace, DocumentId(document_id))
@@ -90,7 +90,7 @@ async def _named(
         found.append(document)
     for typed in paths:
         path = absolute(typed)
-        some = await _at(store, collection, path)
+        some = await _at(store, collection, path) or await moved_to(store, settings, collection, path)
         if not some:
             raise Refused(
                 f"there is no document at or below {path} in {collection.name}", code="ERR_DOCUMENT_UNKNOWN"
@@ -100,10 +100,17 @@ async def _named(
 
 
 async def _at(store: Store, collection: Collection, path: str) -> list[Document]:
-    """The document at the path, or all below it."""
-    exact = await store.write(lambda tx: tx.documents.at(LOCAL_TENANT, collection.id, path))
-    found = [] if exact is None else [exact]
-    after = None
+    """The documents at the path, whichever tenant's, and all below it."""
+    found: list[Document] = []
+    after = path[:-1]  # the path itself is among the next ones
+    while page := await store.catalogue.documents(
+        collection.workspace, collection=collection.id, after=after, limit=PAGE
+    ):
+        found += [each for each in page if each.identity == path]
+        after = page[-1].identity
+        if after >= path:
+            break
+    after = path
     while page := await store.catalogue.documents(
         collection.workspace, collection=collection.id, under=path, after=after, limit=PAGE
     ):
@@ -118,5 +125,5 @@ def show(given: Given, done: RemovedDocuments) -> None:
         output.document(done)
         return
     output.lines((each["job_id"], each["name"]) for each in done["documents"])
-    verb = "would be deleted" if done["dry_run"] else "will be deleted"
+    verb = "would be deleted" if done["dry_run"] else "deleted; workers purge the rest"
     output.talk(f"{plural(len(done['documents']), 'document')} {verb}")

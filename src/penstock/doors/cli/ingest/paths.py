@@ -80,15 +80,15 @@ def _take(typed: str, seen: Seen, file_bytes_max: int) -> None:
         found = os.stat(path)
     except OSError as error:
         raise _unseen(typed, error) from error
+    if os.path.islink(path):
+        # What is read later is read without following links; what it leads to is what is meant.
+        path = os.path.realpath(path)
     if stat.S_ISDIR(found.st_mode):
         if not os.access(path, os.R_OK | os.X_OK):
             raise Refused(f"the folder {typed} may not be read", code="ERR_FILE_UNREADABLE")
         if path not in seen.folders:
             seen.folders.append(path)
         return
-    if os.path.islink(path):
-        # What is read later is read without following links; the file itself is what is meant.
-        path = os.path.realpath(path)
     check_file(typed, found, file_bytes_max)
     if not os.access(path, os.R_OK):
         raise Refused(f"{typed} may not be read", code="ERR_FILE_UNREADABLE")
@@ -116,11 +116,11 @@ def absolute(typed: str) -> str:
 
 
 def folder(typed: str) -> str:
-    """The folder at a path, absolute."""
+    """The folder at a path, or that a link there leads to; absolute."""
     path = absolute(typed)
     if not Path(path).is_dir():
         raise Refused(f"{typed} is no folder", code="ERR_FOLDER_NOT_FOUND")
-    return path
+    return os.path.realpath(path) if os.path.islink(path) else path
 
 
 def _unseen(typed: str, error: OSError) -> Refused:

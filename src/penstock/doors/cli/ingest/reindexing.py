@@ -19,6 +19,7 @@ from penstock.doors.cli.overview import NO_WORKER
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import duration, text
 from penstock.doors.cli.words import plural
+from penstock.model.collections import RecreationPolicy
 from penstock.model.errors import Refused
 from penstock.model.jobs import JobId
 from penstock.model.options import Options
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from penstock.wiring.store import Store
 
 LOOK_SECONDS = 0.5
-POLICIES = ("recreate", "skip", "append")
 
 
 @verb(
@@ -49,10 +49,8 @@ POLICIES = ("recreate", "skip", "append")
 @click.option("--rag", "name", type=text, required=True, metavar="NAME", help="The collection.")
 @click.option(
     "--policy",
-    type=click.Choice(POLICIES),
-    default="recreate",
-    show_default=True,
-    help="What becomes of documents that are there.",
+    type=click.Choice(tuple(map(str, RecreationPolicy))),
+    help="What becomes of documents that are there, instead of the collection's recreation_policy.",
 )
 @click.option("--wait", "waits", is_flag=True, help="Stay until it is done.")
 @click.option("--timeout", type=duration, metavar="DURATION", help="Wait no longer than this.")
@@ -60,7 +58,13 @@ POLICIES = ("recreate", "skip", "append")
 @dry_run
 @click.pass_obj
 def reindex(
-    given: Given, name: str, policy: str, waits: bool, timeout: float | None, quiet: bool, dry_run: bool
+    given: Given,
+    name: str,
+    policy: str | None,
+    waits: bool,
+    timeout: float | None,
+    quiet: bool,
+    dry_run: bool,
 ) -> int:
     """Build a collection anew beside the one that answers, then swap them."""
 
@@ -85,10 +89,13 @@ def reindex(
     return code
 
 
-async def _begin(store: Store, settings: Settings, name: str, policy: str, *, rehearse: bool) -> Reindexed:
+async def _begin(
+    store: Store, settings: Settings, name: str, chosen: str | None, *, rehearse: bool
+) -> Reindexed:
     from penstock.wiring import collections
 
     collection = await collections.known_collection(store, settings, name)
+    policy = chosen or collections.declared(settings, collection).recreation_policy
     counts = await store.catalogue.counts(collection.id)
     documents = sum(counts[state] for state in ("pending", "parsed", "ingested", "error"))
     recipe = collections.recipe_for(settings, collections.wanted_recipe(settings, collection)).to_json()

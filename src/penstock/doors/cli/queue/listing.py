@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from penstock.doors.cli.queue.watching import print_changes, redraw, until_seen,
 from penstock.doors.cli.session import every, known, with_store
 from penstock.doors.cli.shapes import JobList
 from penstock.doors.cli.values import text
-from penstock.doors.cli.words import CORE, Shown, about, iso, shown, spoken
+from penstock.doors.cli.words import CORE, Shown, about, iso, parsed, shown, spoken
 from penstock.model.jobs import Job
 from penstock.model.payloads import item_type_named
 from penstock.model.standing import Pause
@@ -25,6 +26,10 @@ from penstock.ports.desk import Desk, Wanted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+TOLD_MAX = 4096
+"""Characters of a payload's texts that a listing keeps: longer than any path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +46,7 @@ class Choice:
         if self.item_type is not None:
             item_type_named(self.item_type)
         return Wanted(
-            tenant=self.tenant,
+            tenants=None if self.tenant is None else (self.tenant,),
             collection=self.collection,
             item_type=self.item_type,
             error_code=self.error_code,
@@ -121,14 +126,14 @@ def list_jobs(given: Given, /, watch: bool, interval: float, **asked: Any) -> No
 
 def list_page(given: Given, page: Page) -> None:
     """Print a page of jobs, and how to get the next."""
-    _print(given, with_store(given, lambda store, _: _look(store.desk, page)))
+    _print(given, with_store(given, lambda store, _: look(store.desk, page)))
 
 
 async def _watch(given: Given, desk: Desk, page: Page, interval: float) -> None:
     async def drawn() -> RenderableType:
         from penstock.doors.cli import tables
 
-        seen = await _look(desk, page)
+        seen = await look(desk, page)
         return tables.job_table(seen.jobs, seen.pauses, time.time())
 
     if output.on_terminal() and not given.as_json:
@@ -144,20 +149,31 @@ async def _watch(given: Given, desk: Desk, page: Page, interval: float) -> None:
         known_lines.update(now)
 
     await print_changes(
-        lambda: _look(desk, page),
+        lambda: look(desk, page),
         interval,
         key=lambda seen: [_line(job, seen.pauses) for job in seen.jobs],
         show=show,
     )
 
 
-async def _look(desk: Desk, page: Page) -> Seen:
+async def look(desk: Desk, page: Page) -> Seen:
     start = None if page.before is None else (await known(desk, page.before)).id
     pauses = await desk.pauses()
     wanted = replace(page.choice.wanted(), before=start)
     found = await _page(desk, wanted, page.state, page.limit + 1, pauses)
-    jobs = found[: page.limit]
+    jobs = [await _brief(desk, job) for job in found[: page.limit]]
     return Seen(jobs=jobs, pauses=pauses, next_before=jobs[-1].id if len(found) > page.limit else None)
+
+
+async def _brief(desk: Desk, job: Job) -> Job:
+    """The job with so much of its payload as a line tells; a page holds many, and each may be large."""
+    whole = await desk.find(job.id)
+    if whole is None:  # removed meanwhile
+        return job
+    payload = parsed(whole.payload_json)
+    words = payload.items() if isinstance(payload, dict) else ()
+    told = {name: value[:TOLD_MAX] for name, value in words if isinstance(value, str)}
+    return replace(whole, payload_json=json.dumps(told))
 
 
 async def _page(
@@ -165,7 +181,7 @@ async def _page(
 ) -> list[Job]:
     """Up to `limit` jobs; a shown state may be a part of a core state, so others are passed over."""
     if state is None:
-        return await desk.jobs(replace(wanted, limit=limit))
+        return await desk.jobs(replace(wanted, limit=limit, payload=False))
     most = min(limit, await _most(desk, state))
     found: list[Job] = []
     for core in CORE[state] if most else ():

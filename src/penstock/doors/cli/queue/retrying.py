@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from penstock.settings import Settings
     from penstock.wiring.store import Store
 
-PORTION = 500
+PORTION = 20
+"""Jobs run again at once: each brings its payload along, and one may be a megabyte."""
 MEANT = frozenset({"ERR_CANCELLED", "ERR_SUPERSEDED"})
 """Ends somebody wanted: running such a job again could bring back what was deleted."""
 
@@ -79,7 +80,8 @@ def retry_jobs(given: Given, call: Call) -> None:
             return await _replay_chosen(store.desk, call)
         old = [await known(store.desk, job_id) for job_id in call.jobs]
         _refuse_unfit(old, call)
-        replays = _rehearsed(old) if call.dry_run else await _replay(store.desk, [job.id for job in old])
+        ids = [job.id for job in old]
+        replays = _rehearsed(ids) if call.dry_run else await _replay(store.desk, ids)
         return Retried(jobs=replays, skipped=[], dry_run=call.dry_run)
 
     _print(given, with_store(given, work))
@@ -102,20 +104,20 @@ async def _replay_chosen(desk: Desk, call: Call) -> Retried:
         if call.dry_run:
             done["jobs"] += _rehearsed(portion)
         else:
-            await _replay_portion(desk, [job.id for job in portion], done)
+            await _replay_portion(desk, portion, done)
     return done
 
 
-async def failed_jobs(desk: Desk, choice: Choice) -> list[Job]:
+async def failed_jobs(desk: Desk, choice: Choice) -> list[JobId]:
     """Failed jobs that nobody meant to fail and nobody has run again, oldest first."""
     wanted = choice.wanted()
     failed = [
-        job
+        job.id
         async for job in every(desk, replace(wanted, state=State.FAILED))
         if choice.error_code or job.error is None or job.error.code not in MEANT
     ]
     again = await _replayed(desk, replace(wanted, error_code=None)) if failed else set()
-    return [job for job in reversed(failed) if job.id not in again]
+    return [job_id for job_id in reversed(failed) if job_id not in again]
 
 
 async def _replayed(desk: Desk, wanted: Wanted) -> set[JobId]:
@@ -142,8 +144,8 @@ async def _replay(desk: Desk, ids: Sequence[JobId]) -> list[ReplayFacts]:
     ]
 
 
-def _rehearsed(jobs: Sequence[Job]) -> list[ReplayFacts]:
-    return [ReplayFacts(old=job.id, new=None, how=None) for job in jobs]
+def _rehearsed(ids: Sequence[JobId]) -> list[ReplayFacts]:
+    return [ReplayFacts(old=job_id, new=None, how=None) for job_id in ids]
 
 
 def _print(given: Given, done: Retried) -> None:

@@ -46,9 +46,9 @@ def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_ru
     retrying.show(given, with_server(given, work))
 
 
-async def _retried(server: Penstock, name: str | None, code: str | None) -> dict[str, str]:
+async def _retried(server: Penstock, name: str | None, code: str | None) -> dict[str, str | None]:
     """The new job of each document; a document is tried again once, however many requests it takes."""
-    jobs: dict[str, str] = {}
+    jobs: dict[str, str | None] = {}
     while True:
         some = {
             str(each.document_id): each.job_id
@@ -74,7 +74,7 @@ def delete(given: Given, name: str, paths: Sequence[str], ids: Sequence[str], dr
         for each in found.values():
             if each.collection != name:
                 raise Refused(f"there is no document {each.id!r} in {name}", code="ERR_DOCUMENT_UNKNOWN")
-        jobs: dict[str | None, str] = {}
+        jobs: dict[str | None, str | None] = {}
         there = list(found)
         for start in range(0, 0 if dry_run else len(there), AT_ONCE):
             some = await server.delete_documents(*there[start : start + AT_ONCE])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response, status
 
@@ -18,14 +17,13 @@ from penstock.doors.http.document_shapes import (
 from penstock.doors.http.etags import IF_UNCHANGED, check_unchanged
 from penstock.doors.http.house import Here, House, In
 from penstock.doors.http.repeats import Repeatable
-from penstock.doors.http.routes.documents import PAGE_MAX, DocumentName, detail_of, known_document
+from penstock.doors.http.routes.documents import DocumentName, detail_of, known_document
 from penstock.doors.http.routes.workspaces import known
 from penstock.intake.admission import Admitted, Order, admit_deletion
 from penstock.model.accounts import Workspace
-from penstock.model.browsing import Wish
-from penstock.model.catalogue import Document, DocumentState, StageState
+from penstock.model.catalogue import CollectionId, Document, DocumentState, StageState
 from penstock.model.errors import Refused
-from penstock.model.jobs import PRIORITY_NAMES, Job
+from penstock.model.jobs import PRIORITY_NAMES, Accepted, Job
 from penstock.model.requests import fingerprint_of
 from penstock.model.states import ENDED
 from penstock.ports.database import Transaction
@@ -43,21 +41,8 @@ async def retry_failed(house: In, here: Here, asked: FailedAsked, repeatable: Re
     if (told := await repeatable.earlier(mark)) is not None:
         return told
     collection = None if asked.collection is None else (await known(house, here, asked.collection)).id
-    wish = Wish(collection=collection, state=DocumentState.ERROR, limit=PAGE_MAX)
-    failed: list[tuple[Document, Job]] = []
-    while len(failed) < AT_ONCE:
-        page = await house.store.browser.page(here.id, wish)
-        for document in page.documents:
-            if asked.code is None or (document.error is not None and document.error.code == asked.code):
-                job = await _ended_job(house, document)
-                if job is not None:
-                    failed.append((document, job))
-        if page.ended is None:
-            break
-        wish = replace(wish, after=page.ended)
-    return await repeatable.answered(
-        mark, status.HTTP_202_ACCEPTED, lambda tx: _retry_some(tx, failed[:AT_ONCE])
-    )
+    failed = await _failed(house, here, collection, asked.code)
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, lambda tx: _retry_some(tx, failed))
 
 
 @router.post("/delete", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
@@ -110,7 +95,7 @@ async def cancel(house: In, here: Here, document_id: DocumentName) -> CancelledS
     found = await known_document(house, here, document_id)
     stages = await house.store.catalogue.stages(found.id)
     jobs = {each.job for each in stages if each.state in (StageState.QUEUED, StageState.RUNNING)}
-    cancelled = await house.desk_of(found.tenant).cancel(sorted(jobs)) if jobs else []
+    cancelled = await (await house.desk_of(here.id)).cancel(sorted(jobs)) if jobs else []
     return CancelledSaid(cancelled=any(cancelled))
 
 
@@ -136,10 +121,29 @@ def deleted(tx: Transaction, *, house: House, here: Workspace, documents: Sequen
         done.append(admit_deletion(tx, order, each))
     return AcceptedPage(
         items=[
-            AcceptedSaid(document_id=document.id, job_id=each.job, name=document.name, how=each.how.value)
+            AcceptedSaid(document_id=document.id, job_id=each.job, name=document.name, how=each.how)
             for document, each in zip(documents, done, strict=True)
         ]
     )
+
+
+async def _failed(
+    house: House, here: Workspace, collection: CollectionId | None, code: str | None
+) -> list[tuple[Document, Job]]:
+    """Documents in error whose job has ended and is kept, as many as are tried at once."""
+    failed: list[tuple[Document, Job]] = []
+    last: Document | None = None
+    while len(failed) < AT_ONCE:
+        found = await house.store.browser.failed(
+            here.id, collection=collection, code=code, after=last, limit=AT_ONCE
+        )
+        for document in found:
+            if (job := await _ended_job(house, document)) is not None:
+                failed.append((document, job))
+        if len(found) < AT_ONCE:
+            break
+        last = found[-1]
+    return failed[:AT_ONCE]
 
 
 async def _ended_job(house: House, document: Document) -> Job | None:
@@ -150,7 +154,7 @@ async def _ended_job(house: House, document: Document) -> Job | None:
 
 def _retry(tx: Transaction, document: Document, job: Job) -> AcceptedSaid:
     again = submit_again(tx, document, job)
-    return AcceptedSaid(document_id=document.id, job_id=again, name=document.name, how="created")
+    return AcceptedSaid(document_id=document.id, job_id=again, name=document.name, how=Accepted.CREATED)
 
 
 def _retry_some(tx: Transaction, failed: Sequence[tuple[Document, Job]]) -> AcceptedPage:

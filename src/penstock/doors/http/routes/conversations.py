@@ -9,10 +9,17 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response, status
 
 from penstock.answer.opening import changed, known_conversation, opened
-from penstock.doors.http.etags import IF_UNCHANGED, UNLESS_KNOWN, check_unchanged, tagged, with_tag
+from penstock.doors.http.description import MISSING
+from penstock.doors.http.etags import (
+    TAGGED_IF_UNCHANGED,
+    UNLESS_KNOWN,
+    check_unchanged,
+    tagged,
+    with_tag,
+)
 from penstock.doors.http.house import ID_LENGTH_MAX, Asker, House, In, chosen
+from penstock.doors.http.quotas import check_conversations
 from penstock.doors.http.repeats import Repeatable
-from penstock.doors.http.shapes import instant
 from penstock.doors.http.talk_shapes import (
     ConversationAsked,
     ConversationChanged,
@@ -28,6 +35,7 @@ from penstock.model.accounts import Workspace
 from penstock.model.catalogue import DocumentId
 from penstock.model.conversations import PAGE_MAX, Bookmark, Conversation, ConversationId, Message, MessageId
 from penstock.model.errors import Refused
+from penstock.model.instants import instant
 from penstock.model.requests import fingerprint_of
 from penstock.ports.database import Transaction
 
@@ -63,7 +71,7 @@ async def workspace_talked_in(house: In, asker: Asker, conversation_id: Conversa
 Talked = Annotated[Workspace, Depends(workspace_talked_in)]
 
 
-@router.get("")
+@router.get("", responses=MISSING)
 async def conversations(
     house: In,
     asker: Asker,
@@ -81,25 +89,27 @@ async def conversations(
     )
 
 
-@router.post("", status_code=status.HTTP_201_CREATED, response_model=ConversationSaid)
+@router.post("", status_code=status.HTTP_201_CREATED, response_model=ConversationSaid, responses=MISSING)
 async def open_conversation(
     house: In, asker: Asker, asked: ConversationAsked, repeatable: Repeatable
 ) -> Response:
     """Begin one."""
+    mark = fingerprint_of("open conversation", asked.model_dump_json())
+    if (told := await repeatable.earlier(mark)) is not None:
+        return told
     here = await chosen(house, asker, asked.workspace_id)
 
     def work(tx: Transaction) -> ConversationSaid:
-        return _conversation(
-            opened(
-                tx,
-                here.id,
-                title=asked.title,
-                collections=tuple(asked.collections),
-                documents=tuple(map(DocumentId, asked.documents)),
-            )
+        begun = opened(
+            tx,
+            here.id,
+            title=asked.title,
+            collections=tuple(asked.collections),
+            documents=tuple(map(DocumentId, asked.documents)),
         )
+        check_conversations(tx, house.settings.http, here)
+        return _conversation(begun)
 
-    mark = fingerprint_of("open conversation", here.id, asked.model_dump_json())
     return await repeatable.answered(mark, status.HTTP_201_CREATED, work)
 
 
@@ -111,7 +121,7 @@ async def conversation(
     return tagged(request, _conversation(await _known(house, here, conversation_id)))
 
 
-@router.patch("/{conversation_id}", response_model=ConversationSaid, **IF_UNCHANGED)
+@router.patch("/{conversation_id}", response_model=ConversationSaid, **TAGGED_IF_UNCHANGED)
 async def change_conversation(
     request: Request, house: In, here: Talked, conversation_id: ConversationName, asked: ConversationChanged
 ) -> Response:
@@ -264,16 +274,7 @@ def _is_async(prefer: str | None) -> bool:
 
 
 def _conversation(conversation: Conversation) -> ConversationSaid:
-    return ConversationSaid(
-        id=conversation.id,
-        workspace_id=conversation.workspace,
-        title=conversation.title,
-        collections=list(conversation.collections),
-        documents=list(conversation.documents),
-        messages=conversation.messages,
-        created_at=instant(conversation.created_at),
-        updated_at=instant(conversation.updated_at),
-    )
+    return ConversationSaid.model_validate(conversation.facts())
 
 
 def _message(message: Message) -> MessageSaid:

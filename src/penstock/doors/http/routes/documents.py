@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BeforeValidator
 from starlette.responses import PlainTextResponse
 
+from penstock.doors.http.description import AS_THINGS_STAND
 from penstock.doors.http.document_shapes import ChunkPage, ChunkSaid, DocumentDetail, DocumentPage
 from penstock.doors.http.etags import UNLESS_KNOWN, tagged
 from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
@@ -78,13 +79,14 @@ async def document(request: Request, house: In, here: Here, document_id: Documen
     return tagged(request, await detail_of(house, here, await known_document(house, here, document_id)))
 
 
-@router.get("/{document_id}/text", response_class=PlainTextResponse)
+@router.get("/{document_id}/text", response_class=PlainTextResponse, responses=AS_THINGS_STAND)
 async def text(house: In, here: Here, document_id: DocumentName) -> PlainTextResponse:
     """The text that was read from it; 409 until there is one."""
     found = await known_document(house, here, document_id)
     said = await house.texts.text_of(here.id, found.id)
     if said is None:
-        raise Refused("its text is not there yet; it is being read", code="ERR_NOT_PARSED")
+        why = "it is being read" if found.error is None else f"it could not be read: {found.error.message}"
+        raise Refused(f"its text is not there; {why}", code="ERR_NOT_PARSED")
     return PlainTextResponse(said)
 
 

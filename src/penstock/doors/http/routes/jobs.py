@@ -47,7 +47,7 @@ async def jobs(
 ) -> JobPage:
     """Jobs, the newest first."""
     wanted = Wanted(collection=collection, before=None if after is None else JobId(after), limit=limit)
-    desk = house.desk_of(here.tenant)
+    desk = await house.desk_of(here.id)
     pages = [await desk.jobs(replace(wanted, state=each)) for each in STATES.get(state or "", (None,))]
     there = pages[0]
     if len(pages) > 1:
@@ -67,13 +67,16 @@ async def job(house: In, here: Here, job_id: JobName) -> JobSaid:
 async def cancel(house: In, here: Here, job_id: JobName) -> CancelledSaid:
     """Cancel it, also while it runs."""
     found = await _known(house, here, job_id)
-    (cancelled,) = await house.desk_of(here.tenant).cancel([found.id])
+    (cancelled,) = await (await house.desk_of(here.id)).cancel([found.id])
     return CancelledSaid(cancelled=cancelled)
 
 
 @router.post("/{job_id}/retry", status_code=status.HTTP_202_ACCEPTED, response_model=JobSaid)
 async def retry(house: In, here: Here, job_id: JobName, repeatable: Repeatable) -> Response:
     """Run an ended job again, as a new one that names it, unless its document was deleted or moved away."""
+    mark = fingerprint_of("retry job", here.id, job_id)
+    if (told := await repeatable.earlier(mark)) is not None:
+        return told
     found = await _known(house, here, job_id)
 
     def work(tx: Transaction) -> JobSaid:
@@ -84,7 +87,6 @@ async def retry(house: In, here: Here, job_id: JobName, repeatable: Repeatable) 
             raise Broken(f"job {receipt.job_id} is not there right after it was accepted")
         return job_said(made)
 
-    mark = fingerprint_of("retry job", here.id, found.id)
     return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
@@ -98,7 +100,7 @@ def _check_document(tx: Transaction, job: Job) -> None:
 
 
 async def _known(house: In, here: Here, name: str) -> Job:
-    desk = house.desk_of(here.tenant)
+    desk = await house.desk_of(here.id)
     found = await desk.find(JobId(name))
     if found is None and (owner := await house.store.catalogue.job_of(here.id, StageId(name))) is not None:
         found = await desk.find(owner)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, status
 
 from penstock.doors.http.house import Asker, In
-from penstock.doors.http.shapes import Me, TicketSaid, instant
+from penstock.doors.http.shapes import Me, TicketSaid
+from penstock.model.instants import instant
 
 router = APIRouter(tags=["me"])
 
@@ -23,6 +24,9 @@ async def me(asker: Asker) -> Me:
 
 @router.post("/tickets", status_code=status.HTTP_201_CREATED)
 async def ticket(asker: Asker, house: In) -> TicketSaid:
-    """A ticket that opens a WebSocket in place of a token, once and soon."""
+    """A ticket that opens a WebSocket or a stream of events in place of a token, once and soon.
+
+    Whoever comes again after a broken line asks for another, and goes on with `since`.
+    """
     issued = await house.entry.issue(asker)
     return TicketSaid(ticket=issued, expires_in=house.settings.auth.ticket_ttl)

@@ -17,6 +17,7 @@ from penstock.doors.http.routes.workspaces import known
 from penstock.intake.admission import admit_uploads
 from penstock.model.errors import Refused
 from penstock.model.files import BlobHash
+from penstock.model.jobs import Accepted
 from penstock.model.requests import fingerprint_of
 from penstock.model.uploads import Uploaded, upload_name, upload_path
 from penstock.ports.database import Transaction
@@ -53,7 +54,7 @@ async def move(
         def rename(tx: Transaction) -> AcceptedSaid:
             still(tx, request, found)
             tx.documents.rename(found.id, found.identity, name)
-            return AcceptedSaid(document_id=found.id, job_id="", name=name, how="existing")
+            return AcceptedSaid(document_id=found.id, job_id=None, name=name, how=Accepted.EXISTING)
 
         return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, rename)
     target = await known(house, here, asked.collection)

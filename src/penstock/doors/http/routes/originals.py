@@ -12,6 +12,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response, status
 from starlette.responses import StreamingResponse
 
+from penstock.doors.http.description import AS_THINGS_STAND, TAG, header
 from penstock.doors.http.etags import KNOWN, NOTHING_NEW, is_known
 from penstock.doors.http.house import Here, House, In
 from penstock.doors.http.problems import problem
@@ -25,10 +26,24 @@ router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documen
 PIECE_BYTES = 256 * 1024
 ORIGINAL = "application/octet-stream"
 """What originals are sent as, whatever they are: no browser shall show them as ours."""
-WHOLE: dict[int | str, dict[str, Any]] = {200: {"content": {ORIGINAL: {}}}, **NOTHING_NEW}
+SENT = {
+    **TAG,
+    "Accept-Ranges": header("`bytes`."),
+    "Content-Disposition": header("The name to keep it under."),
+}
+PLACE = {"Content-Range": header("Which bytes these are, and of how many.")}
+WHOLE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {ORIGINAL: {}}, "headers": SENT},
+    **NOTHING_NEW,
+    **AS_THINGS_STAND,
+}
 SOME: dict[int | str, dict[str, Any]] = {
-    206: {"content": {ORIGINAL: {}}, "description": "The bytes of the range that was asked for."},
-    416: {"description": "The range lies behind the end.", "model": Problem},
+    206: {
+        "content": {ORIGINAL: {}},
+        "description": "The bytes of the range that was asked for.",
+        "headers": {**SENT, **PLACE},
+    },
+    416: {"description": "The range lies behind the end.", "model": Problem, "headers": PLACE},
 }
 RANGE = {
     "parameters": [

@@ -14,6 +14,7 @@ from penstock.answer.scoping import Filters
 from penstock.doors.answer_facts import answered, found
 from penstock.doors.answer_shapes import Answered, Found
 from penstock.doors.http.answer_shapes import Filtered, QueryAsked, SearchAsked
+from penstock.doors.http.description import MISSING
 from penstock.doors.http.house import Asker, Here, House, In, chosen
 from penstock.doors.http.telling import MEDIA, Say, streamed, wants_stream, whole
 from penstock.model.accounts import Workspace
@@ -46,7 +47,7 @@ async def query(request: Request, house: In, here: Here, asked: QueryAsked) -> A
     return await _told(request, house, here, asked)
 
 
-@router.post("/query", response_model=Answered, responses=TOLD)
+@router.post("/query", response_model=Answered, responses={**TOLD, **MISSING})
 async def query_anywhere(request: Request, house: In, asker: Asker, asked: QueryAsked) -> Answered | Response:
     """The same for the workspace the body names, or the only one you have."""
     return await _told(request, house, await chosen(house, asker, asked.workspace_id), asked)
@@ -55,7 +56,7 @@ async def query_anywhere(request: Request, house: In, asker: Asker, asked: Query
 async def _told(request: Request, house: House, here: Workspace, asked: QueryAsked) -> Answered | Response:
     checked(asked.question)  # at once: what is no question need not wait for its turn
     write = partial(_written, house, here, asked)
-    return await streamed(write) if wants_stream(request) else await whole(request, write)
+    return await streamed(request, write) if wants_stream(request) else await whole(request, write)
 
 
 async def _written(house: House, here: Workspace, asked: QueryAsked, say: Say) -> Answered:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response, status
 from penstock.doors.http.document_shapes import AcceptedPage, AcceptedSaid, TextAsked
 from penstock.doors.http.house import Here, House, In
 from penstock.doors.http.multipart import parts_of
-from penstock.doors.http.quotas import check_held, check_room
+from penstock.doors.http.quotas import check_held, check_room, within_room
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.workspaces import known
 from penstock.doors.http.shapes import Problem
@@ -82,8 +82,9 @@ async def upload(request: Request, house: In, here: Here, repeatable: Repeatable
                     wished[name] = await part.text()
                 case "files" | "file" if part.filename is not None:
                     limit = await _limit(house, here, None if is_known else collection)
+                    pieces = within_room(house, here, part.pieces, is_known=is_known)
                     name = part.filename
-                    sent.append(await arrivals.keep(part.pieces, name=name, limit=limit, total=part.size))
+                    sent.append(await arrivals.keep(pieces, name=name, limit=limit, total=part.size))
                 case other:
                     raise Refused(
                         f"the form has no field {other!r}, or not twice", code="ERR_REQUEST_INVALID"
@@ -202,7 +203,7 @@ def accepted(admitted: Sequence[Admitted]) -> AcceptedPage:
     """What was taken in, as it is told."""
     return AcceptedPage(
         items=[
-            AcceptedSaid(document_id=each.document, job_id=each.job, name=each.name, how=each.how.value)
+            AcceptedSaid(document_id=each.document, job_id=each.job, name=each.name, how=each.how)
             for each in admitted
         ]
     )

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response, status
 
-from penstock.doors.http.etags import IF_UNCHANGED, UNLESS_KNOWN, check_unchanged, tagged, with_tag
+from penstock.doors.http.description import AS_THINGS_STAND
+from penstock.doors.http.etags import (
+    TAGGED_IF_UNCHANGED,
+    UNLESS_KNOWN,
+    check_unchanged,
+    tagged,
+    with_tag,
+)
 from penstock.doors.http.house import Asker, Here, In
+from penstock.doors.http.quotas import check_collections
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.shapes import (
     NAME_MAX,
@@ -19,10 +26,9 @@ from penstock.doors.http.shapes import (
     WorkspaceAsked,
     WorkspacePage,
     WorkspaceSaid,
-    instant,
 )
 from penstock.model.accounts import Workspace
-from penstock.model.catalogue import Collection, DocumentState
+from penstock.model.catalogue import Collection
 from penstock.model.errors import Refused
 from penstock.model.requests import Answered, fingerprint_of
 from penstock.ports.database import Transaction
@@ -56,7 +62,7 @@ async def workspace(request: Request, here: Here) -> Response:
     return tagged(request, _workspace(here))
 
 
-@router.patch("/{workspace_id}", tags=["workspaces"], response_model=WorkspaceSaid, **IF_UNCHANGED)
+@router.patch("/{workspace_id}", tags=["workspaces"], response_model=WorkspaceSaid, **TAGGED_IF_UNCHANGED)
 async def rename_workspace(
     request: Request, asker: Asker, house: In, here: Here, asked: WorkspaceAsked
 ) -> Response:
@@ -71,7 +77,11 @@ async def rename_workspace(
 
 
 @router.delete(
-    "/{workspace_id}", tags=["workspaces"], status_code=status.HTTP_202_ACCEPTED, response_class=Response
+    "/{workspace_id}",
+    tags=["workspaces"],
+    status_code=status.HTTP_202_ACCEPTED,
+    response_class=Response,
+    responses=AS_THINGS_STAND,
 )
 async def remove_workspace(asker: Asker, house: In, here: Here) -> Response:
     """Remove it with everything in it: out of sight at once, purged soon after."""
@@ -83,9 +93,8 @@ async def remove_workspace(asker: Asker, house: In, here: Here) -> Response:
 async def collections(house: In, here: Here) -> CollectionPage:
     """All collections of a workspace, by name."""
     there = await house.store.catalogue.collections(here.id)
-    return CollectionPage(
-        items=[_collection(each, await house.store.catalogue.counts(each.id)) for each in there]
-    )
+    counts = await house.store.catalogue.counts_of_all(here.id)
+    return CollectionPage(items=[_collection(each, counts.get(each.id, {})) for each in there])
 
 
 @router.post(
@@ -97,6 +106,9 @@ async def collections(house: In, here: Here) -> CollectionPage:
 )
 async def make_collection(house: In, here: Here, asked: CollectionAsked, repeatable: Repeatable) -> Response:
     """Make a collection; the same one again is answered with 200."""
+    mark = fingerprint_of("make collection", here.id, asked.model_dump_json())
+    if (told := await repeatable.earlier(mark)) is not None:
+        return told
     before = await house.store.catalogue.collection(here.id, asked.name)
     counts = {} if before is None else await house.store.catalogue.counts(before.id)
     make = await maker(
@@ -110,11 +122,12 @@ async def make_collection(house: In, here: Here, asked: CollectionAsked, repeata
 
     def work(tx: Transaction) -> Answered:
         made, is_new = make(tx)
+        if is_new:
+            check_collections(tx, house.settings.http, here)
         said = _collection(made, counts)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Answered(status=code, body=said.model_dump_json().encode())
 
-    mark = fingerprint_of("make collection", here.id, asked.model_dump_json())
     return await repeatable.answered(mark, status.HTTP_201_CREATED, work)
 
 
@@ -149,17 +162,8 @@ async def known(house: In, here: Workspace, name: str) -> Collection:
 
 
 def _workspace(workspace: Workspace) -> WorkspaceSaid:
-    return WorkspaceSaid(id=workspace.id, name=workspace.name, created_at=instant(workspace.created_at))
+    return WorkspaceSaid.model_validate(workspace.facts())
 
 
 def _collection(collection: Collection, counts: Mapping[str, int]) -> CollectionSaid:
-    return CollectionSaid(
-        name=collection.name,
-        description=collection.description,
-        created_at=instant(collection.created_at),
-        documents={state.value: counts.get(state, 0) for state in DocumentState},
-        chunks=counts.get("chunks", 0),
-        bytes=counts.get("bytes", 0),
-        rebuilding=collection.building is not None,
-        recipe=json.loads(collection.recipe_json),
-    )
+    return CollectionSaid.model_validate(collection.facts(counts))

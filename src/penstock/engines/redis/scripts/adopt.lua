@@ -1,6 +1,7 @@
--- adopt: strangers' messages become jobs, or go to the dead letter with the reason. Returns how many were still ours
--- to adopt. ARGV[4] worker; ARGV[5] packed, for each: {letter or '', id or '', family, reason, entry, retries
--- spent}; ARGV[6] and on, the messages themselves.
+-- adopt: strangers' messages become jobs, or go to the dead letter with the reason. Returns for each {what became of it,
+-- its id or ''}: '' a job, the code it was refused with, or '-' if it was no longer ours to adopt. ARGV[4] worker;
+-- ARGV[5] packed, for each: {letter or '', id or '', family, reason, entry, retries spent, code if there is a letter};
+-- ARGV[6] and on, the messages themselves.
 -- include: ground
 -- include: urgent
 -- include: status
@@ -10,13 +11,13 @@
 -- include: barriers
 -- include: accepting
 local key = NAMES.root .. 'strangers:' .. ARGV[4]
-local adopted = 0
+local answers = {}
 
 local function refuse(id, letter, family, reason)
   call('LPUSH', K.dead_letter, letter)
   if id ~= '' and not load(id) then
-    fill_form(hash_key(id), '')
-    call('HSET', hash_key(id), 'job_id', id, 'status', 'failed', 'error', reason, 'error_type', family)
+    fill_form(hash_key(id), id, '')
+    call('HSET', hash_key(id), 'status', 'failed', 'error', reason, 'error_type', family)
     lasts(id)
   end
 end
@@ -24,10 +25,9 @@ end
 for at, packed in ipairs(cmsgpack.unpack(ARGV[5])) do
   local element, letter = ARGV[5 + at], packed[1]
   local origin = call('HGET', key, element)
+  answers[at] = {'-', ''}
   if origin then
-    adopted = adopted + 1
-    call('HDEL', key, element)
-    call('LREM', processing_key(ARGV[4]), -1, element)
+    answers[at] = {letter ~= '' and packed[7] or '', packed[2]}
     if letter ~= '' then
       refuse(packed[2], letter, packed[3], packed[4])
     else
@@ -37,16 +37,19 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[5])) do
       packed[5][17], packed[5][18] = element, list
       entry.created = string.format('%.6f', tonumber(seen) / 1000000)
       if refusal_of({entry}, '') then
+        answers[at] = {'ERR_JOB_ID_TAKEN', entry.id}
         bury(element, 'ERR_JOB_ID_TAKEN', 'job id ' .. entry.id .. ' belongs to another job')
       else
         local id, how = accept(entry, '')
         if how == 'created' and packed[6] ~= '0' then
           change(id, load(id), 'retry_count', packed[6])
-          call('HSET', hash_key(id), 'retry_count', packed[6])
+          tell(hash_key(id), id, 'retry_count', packed[6])
         end
       end
     end
+    call('HDEL', key, element)
+    call('LREM', processing_key(ARGV[4]), -1, element)
   end
 end
 write_accepted('')
-return adopted
+return answers

@@ -3,6 +3,7 @@
 -- include: ground
 -- include: lanes
 local task = read(ARGV[4])
+if not task then return 0 end
 local rank = rank_of(task)
 local at, seq, limit, number = tonumber(task.created_us), tonumber(task.seq), tonumber(ARGV[5]), 0
 for _, name in ipairs(call('ZRANGE', K.lanes, 0, -1)) do

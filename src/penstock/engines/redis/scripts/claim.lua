@@ -1,5 +1,6 @@
 -- claim: lease up to so many ready jobs to a worker. Messages nobody knows yet are moved to its processing list too
--- and handed back as strangers, to be adopted. Returns {alone, more, leases, strangers}: a lease is what lease_of says.
+-- and handed back as strangers, to be adopted. Returns {alone, more, leases, strangers, {}, '', the lists of messages that
+-- were too large and put away}: a lease is what lease_of says; the straight way has something between.
 -- ARGV[4] worker; ARGV[5] limit; ARGV[6] 1 if the worker is idle; ARGV[7] every so manieth claim takes the longest
 -- waiting; ARGV[8] jobs a tenant may run at once; ARGV[9] the end of a lease by item type, packed; ARGV[10] a name of
 -- this request: sent again after a lost reply, it is answered with what it got the first time; ARGV[11] the worker's
@@ -9,6 +10,7 @@
 -- include: urgent
 -- include: status
 -- include: lanes
+-- include: lines
 -- include: choosing
 local worker, limit, idle = ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
 local every, tenant_limit = tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -62,8 +64,9 @@ local claims, token = tonumber(seen[1] or 0), tonumber(seen[2] or 0)
 
 -- What one answer may weigh: a client takes no larger one, so beyond it the rest waits for the next claim. A message
 -- that weighs more by itself is no message: its bytes go to a key of their own, and the dead letter names that.
-local bytes = 0
+local bytes, put_aways = 0, {}
 local function put_away(head)
+  put_aways[#put_aways + 1] = head.list
   local key = NAMES.root .. 'oversized:' .. redis.sha1hex(head.element)
   call('SET', key, head.element, 'EX', NAMES.expiry)
   call('LPUSH', K.dead_letter, cjson.encode({
@@ -94,12 +97,18 @@ end
 
 local function find_suspect()
   for _, name in ipairs(call('ZRANGE', K.suspects, 0, -1)) do
-    local task = load(string.match(name, '^%d+:(.*)$'))
-    local deletion = barred[task.tenant]
-    local open = not closed[task.tenant] and not is_suspended(task.tenant, tenant_limit)
-    if (open or (deletion and deletion.id == task.id)) and not pause_of(task) then
+    local id = string.match(name, '^%d+:(.*)$')
+    local task = load(id)
+    if not task then
       call('ZREM', K.suspects, name)
-      return task
+      forget(id, 'suspect')
+    else
+      local deletion = barred[task.tenant]
+      local open = not closed[task.tenant] and not is_suspended(task.tenant, tenant_limit)
+      if (open or (deletion and deletion.id == task.id)) and not pause_of(task) then
+        call('ZREM', K.suspects, name)
+        return task
+      end
     end
   end
   return nil
@@ -120,7 +129,7 @@ else
     local head = look(lane, limit)
     if head.barrier then
       head.taken = true
-      if call('LREM', ticket_list(head.task), -1, head.task.element) == 0 then count('stale', 1) end
+      if call('LREM', ticket_list(head.task), -1, head.task.element) == 0 then leave_ticket(head.id) end
     else
       lane.head = nil
     end
@@ -157,4 +166,5 @@ if #leases + #strangers > 0 then
     alone = suspect and 1 or 0}), 'EX', 3600)
 end
 write_counts()
-return {suspect and 1 or 0, (parked >= PARKED_MAX or bytes >= ANSWER_BYTES_MAX) and 1 or 0, leases, strangers}
+return {suspect and 1 or 0, (parked >= PARKED_MAX or bytes >= ANSWER_BYTES_MAX) and 1 or 0, leases, strangers, {}, '',
+  put_aways}

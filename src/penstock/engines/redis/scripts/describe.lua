@@ -1,7 +1,9 @@
--- describe: what a job made of its document, in its documented hash; a job nobody knows gets none.
+-- describe: what a job made of its document, in its documented hash and in those of the messages that joined it; a job
+-- nobody knows gets none.
 -- ARGV[4] id, [5] chunks, [6] embeddings, [7] tokens.
 -- include: ground
-local key = hash_key(ARGV[4])
-if call('EXISTS', key) == 0 then return 0 end
-call('HSET', key, 'chunks_created', ARGV[5], 'embeddings_generated', ARGV[6], 'tokens_used', ARGV[7])
+-- include: status
+local id = resolve(ARGV[4])
+if call('EXISTS', hash_key(id)) == 0 then return 0 end
+show(id, load(id) or {aliased = ''}, 'chunks_created', ARGV[5], 'embeddings_generated', ARGV[6], 'tokens_used', ARGV[7])
 return 1

@@ -1,10 +1,13 @@
 -- list: jobs newest first, a page of the index a call. Returns {where to go on or '', jobs as reading says}.
 -- ARGV[4] where to go on: the number of the last job looked at, or '+inf', or `id:` and a job; ARGV[5] at most so many;
--- ARGV[6] look at no more than so many; ARGV[7] what is wanted: tenant, collection, item_type, code, state; '' is any.
+-- ARGV[6] look at no more than so many; ARGV[7] what is wanted: collection, item_type, code, state, '' being any, and tenants
+-- as the keys of a table, or nil; ARGV[8] a field that is left out, or ''.
 -- include: ground
 -- include: reading
 local from, limit, pages = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local wanted = cmsgpack.unpack(ARGV[7])
+local tenants = wanted.tenants
+wanted.tenants = nil
 if string.sub(from, 1, 3) == 'id:' then
   local id = string.sub(from, 4)
   id = resolve(id)
@@ -19,6 +22,7 @@ end
 
 local function is_wanted(id)
   local task = load(id)
+  if not task or (tenants and not tenants[task.tenant]) then return false end
   for name, value in pairs(wanted) do
     local found = name == 'state' and state_of(task) or task[name]
     if value ~= '' and found ~= value then return false end
@@ -30,7 +34,7 @@ local page = call('ZREVRANGEBYSCORE', K.jobs, from == '+inf' and from or '(' .. 
   'LIMIT', 0, pages)
 local found = {}
 for at = 1, #page, 2 do
-  if is_wanted(page[at]) then found[#found + 1] = told(page[at]) end
+  if is_wanted(page[at]) then found[#found + 1] = told(page[at], ARGV[8]) end
   if #found == limit then return {page[at + 1], found} end
 end
 return {#page == 2 * pages and page[#page] or '', found}

@@ -1,5 +1,5 @@
 -- lost: attempts nobody runs any more: their worker is dead, or their lease ran out. Changes only what belongs to no
--- job: strangers' messages of dead workers go back, workers long dead are forgotten.
+-- job: strangers' messages of dead workers go back, workers long dead and leases of jobs without a row are forgotten.
 -- Returns {attempts: died, then ATTEMPT; workers: id, process, beat; the earliest end of a lease in micros or ''}.
 -- ARGV[4] silent since before then is dead; ARGV[5] gone for certain, packed; ARGV[6] 1: only those;
 -- ARGV[7] forget workers silent since before then.
@@ -8,6 +8,8 @@
 -- include: attempts
 -- include: strangers
 -- include: holders
+-- include: lanes
+-- include: lines
 local certain = ARGV[6] == '1'
 local dead, attempts, taken = {}, {}, {}
 
@@ -24,7 +26,12 @@ for worker in pairs(dead) do
 end
 if not certain then
   for _, id in ipairs(call('ZRANGEBYSCORE', K.running, '-inf', '(' .. MICROS, 'LIMIT', 0, 1000)) do
-    if not taken[id] then attempts[#attempts + 1] = {0, unpack(attempt_of(id))} end
+    if not read(id) then
+      forget(id)
+      call('ZREM', K.running, id)
+    elseif not taken[id] then
+      attempts[#attempts + 1] = {0, unpack(attempt_of(id))}
+    end
   end
 end
 for _, worker in ipairs(call('ZRANGEBYSCORE', K.workers, '-inf', '(' .. ARGV[7])) do

@@ -9,12 +9,15 @@
 -- include: barriers
 -- include: letting
 local more, waits = 0, 0
-local due = call('ZRANGEBYSCORE', K.due, '-inf', NOW, 'LIMIT', 0, 1000)
+-- The latest first, for the reason that letting tells.
+local due = call('ZREVRANGEBYSCORE', K.due, NOW, '-inf', 'LIMIT', 0, 1000)
+prefetch(due, true)
 for _, id in ipairs(due) do
   local task = load(id)
+  if not task then forget(id) end
   call('ZREM', K.due, id)
-  change(id, task, 'due', '')
-  if task.place == 'delayed' then
+  if task then change(id, task, 'due', '') end
+  if task and task.place == 'delayed' then
     count('delayed', -1)
     make_ready(id, task)
   end

@@ -2,10 +2,14 @@
 -- Dead letters go with what failed. Returns how many jobs went. ARGV[4] done before, ARGV[5] failed before, ARGV[6] at
 -- most so many, ARGV[7] failed before as ISO 8601.
 -- include: ground
+-- include: dating
 local left, gone = tonumber(ARGV[6]), 0
 
+local ENDED = {done = true, failed = true}
 local function remove(id)
   local task = load(id)
+  -- Somebody deleted its row, and it was submitted anew.
+  if task and not ENDED[task.place] and not rawget(task, 'alias') then return end
   for batch in string.gmatch(task and task.batches or '', '[^' .. SEPARATOR .. ']+') do
     call('SREM', batch_key(batch) .. ':jobs', id)
     call('ZREM', batch_key(batch) .. ':failed', id)
@@ -19,7 +23,7 @@ local function remove(id)
   call('ZREM', K.jobs, id)
 end
 
--- Those that ended together, as `usual` wrote them: when, and their ids.
+-- Those that ended together, as `settle_usual` wrote them: when, and their ids.
 local function prune_ended(before)
   local removed = 0
   while left > 0 do
@@ -57,9 +61,13 @@ for _, batch in ipairs(call('ZRANGEBYSCORE', K.batches, '-inf', '(' .. earlier, 
   call('DEL', batch_key(batch), batch_key(batch) .. ':jobs', batch_key(batch) .. ':failed')
   call('ZREM', K.batches, batch)
 end
-for _ = 1, tonumber(ARGV[6]) do
-  local at = string.match(call('LINDEX', K.dead_letter, -1) or '', '"failed_at":"([^"]+)"')
-  if not at or at >= ARGV[7] then break end
-  call('RPOP', K.dead_letter)
+-- A letter that does not say when is at least as old as the next one beside it that does: it goes with that one.
+local letters = call('LRANGE', K.dead_letter, -tonumber(ARGV[6]), -1)
+local old = 0
+for back = 1, #letters do
+  local at = told_at(letters[#letters - back + 1])
+  if at and at >= ARGV[7] then break end
+  if at then old = back end
 end
+if old > 0 then call('LTRIM', K.dead_letter, 0, -old - 1) end
 return gone

@@ -1,6 +1,6 @@
 -- reap: look into the processing list of a worker nobody knows. Jobs it holds are told, to be judged and taken back;
--- messages that are no jobs go back to the claiming end of the list they came from. Returns {messages that went
--- back, ATTEMPT each}. ARGV[4] worker; ARGV[5] its heartbeat key: while that exists the worker lives.
+-- messages that are no jobs go back to the claiming end of the list they came from, tickets of jobs that still wait to
+-- their place in theirs. Returns {messages that went back, ATTEMPT each}. ARGV[4] worker; ARGV[5] its heartbeat key: while that exists the worker lives.
 -- include: ground
 -- include: urgent
 -- include: lanes
@@ -31,6 +31,9 @@ for _, element in ipairs(call('LRANGE', list, -1000, -1)) do
       call('RPUSH', origin_of(element), element)
       moved = moved + 1
       ring()
+    elseif task and task.place == 'ready' then
+      push(id, task)
+      moved = moved + 1
     end
   end
 end

@@ -4,8 +4,7 @@
 -- trace}, or the first three for what is done. `cancel` is what the judge knew; `how` is 'lost' for an attempt to be
 -- taken from a dead worker, 'left' for one whose worker leaves, '' for one its worker ends.
 -- ARGV[5] workers silent since before then are dead; ARGV[6] workers that are gone for certain, packed;
--- ARGV[7] 1 if tenants have a limit; ARGV[8] what usual says, whose answers come first.
--- include: usual
+-- ARGV[7] 1 if tenants have a limit.
 -- include: ground
 -- include: urgent
 -- include: status
@@ -61,5 +60,4 @@ end
 if ARGV[7] == '1' then ring() end
 clear_closing()
 write_counts()
-for _, answer in ipairs(answers) do usual[#usual + 1] = answer end
-return usual
+return answers

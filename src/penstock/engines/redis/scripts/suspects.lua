@@ -4,7 +4,7 @@
 local limit = tonumber(ARGV[4])
 for _, name in ipairs(call('ZRANGE', K.suspects, 0, -1)) do
   local task = see(string.match(name, '^%d+:(.*)$'))
-  local full = limit > 0 and tonumber(call('HGET', K.tenants, task.tenant) or 0) >= limit
-  if not full and not is_paused(task) and not waits_for_deletion(task) then return 1 end
+  local full = task and limit > 0 and tonumber(call('HGET', K.tenants, task.tenant) or 0) >= limit
+  if task and not full and not is_paused(task) and not waits_for_deletion(task) then return 1 end
 end
 return 0

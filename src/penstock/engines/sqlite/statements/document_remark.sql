@@ -1,2 +1,2 @@
 -- document_remark (sqlite): what is said of a document that stays as it is.
-UPDATE documents SET metadata_json = :metadata WHERE number = :number
+UPDATE documents SET metadata_json = :metadata, branch = :branch WHERE number = :number

@@ -1,4 +1,4 @@
--- job_find (sqlite): one job, by its id or by the id of a submit that joined it.
+-- job_find (sqlite): one job, by its id or by the id of a submit that joined it; of one of :tenants, a JSON array, or of any.
 SELECT queue_id, item_type, op, tenant_id, collection, priority, status, payload_json, idempotency_key, subject, created_at,
   updated_at, retry_count, max_retries, crashes, branch, metadata, document_id, next_run_at, lease_until, worker_id,
   started_at, finished_at, parked_since, error_code, error_message, last_error_at, behind, paused, cancel_code,
@@ -7,3 +7,4 @@ SELECT queue_id, item_type, op, tenant_id, collection, priority, status, payload
     AND (b.queue_id <> unified_queue.queue_id OR b.cleared = 0)),
   CASE error_code WHEN 'ERR_HANDLER_FAILED' THEN error_trace END
 FROM unified_queue WHERE queue_id = coalesce((SELECT queue_id FROM queue_aliases WHERE alias = :id), :id)
+  AND (:tenants IS NULL OR tenant_id IN (SELECT value FROM json_each(:tenants)))

@@ -1,7 +1,6 @@
 -- job_list (sqlite): row numbers of jobs whatever their type and state, newest first. The table's own b-tree, from its end.
 SELECT rowid FROM unified_queue
 WHERE rowid < :before
-  AND (:tenant IS NULL OR tenant_id = :tenant)
   AND (:collection IS NULL OR collection = :collection)
   AND (:error_code IS NULL OR error_code = :error_code)
 ORDER BY rowid DESC LIMIT :limit

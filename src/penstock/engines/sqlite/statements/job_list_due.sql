@@ -3,7 +3,6 @@
 SELECT rowid FROM unified_queue INDEXED BY queue_due
 WHERE status = 'pending' AND next_run_at IS NOT NULL AND rowid < :before
   AND (:item_type IS NULL OR item_type = :item_type)
-  AND (:tenant IS NULL OR tenant_id = :tenant)
   AND (:collection IS NULL OR collection = :collection)
   AND (:error_code IS NULL OR error_code = :error_code)
 ORDER BY rowid DESC LIMIT :limit

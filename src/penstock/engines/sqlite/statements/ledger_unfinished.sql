@@ -1,4 +1,3 @@
--- ledger_unfinished (sqlite): entries that have not ended, by id. Primary key.
-SELECT queue_id, item_type, op, tenant_id, collection, priority, payload_json, max_retries, branch, metadata,
-  document_id, next_run_at, replay_of, delete_first
-FROM unified_queue WHERE queue_id > ? AND finished_at IS NULL ORDER BY queue_id LIMIT ?
+-- ledger_unfinished (sqlite): where the entries stand that have not ended, in the order of their submits. Index:
+-- queue_unfinished, which holds no others; row numbers alone are read and sorted.
+SELECT rowid FROM unified_queue INDEXED BY queue_unfinished WHERE finished_at IS NULL ORDER BY rowid

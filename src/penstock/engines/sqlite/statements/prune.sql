@@ -1,7 +1,4 @@
--- prune (sqlite): remove ended jobs past their time. Index: idx_unified_queue_dequeue (status, priority, created_at):
--- what was created after the limit cannot have ended before it.
-DELETE FROM unified_queue WHERE rowid IN (
-  SELECT rowid FROM unified_queue INDEXED BY idx_unified_queue_dequeue
-  WHERE status = :status AND priority = :priority AND created_at < :before
-    AND julianday(updated_at) < julianday(:before) LIMIT :limit)
+-- prune (sqlite): remove jobs that were found past their time, if they still are. The table's own b-tree, one seek each.
+DELETE FROM unified_queue WHERE rowid IN (SELECT value FROM json_each(:rows))
+  AND status = :status AND julianday(updated_at) < julianday(:before)
 RETURNING queue_id

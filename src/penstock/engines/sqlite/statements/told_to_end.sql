@@ -1,2 +1,2 @@
 -- told_to_end (sqlite): why an attempt that holds its job was told to end it. Primary key.
-SELECT cancel_code FROM unified_queue WHERE queue_id = ? AND token = ?
+SELECT CAST(cancel_code AS TEXT) FROM unified_queue WHERE queue_id = ? AND token = ?

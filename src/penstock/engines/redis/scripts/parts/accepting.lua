@@ -50,8 +50,9 @@ local function reach(tenant, subject, except)
   if not first then return end
   local task = load(first)
   for _, other in ipairs(call('LRANGE', line_key({tenant = tenant, subject = subject}), 0, -1)) do
-    if other ~= except then supersede(other, load(other)) end
+    if other ~= except and load(other) then supersede(other, load(other)) end
   end
+  if not task then return end
   if task.place == 'leased' then
     tell_to_stop(first, task)
   elseif first ~= except then
@@ -80,8 +81,14 @@ local function number_barrier(id, task)
   generations[task.tenant] = nil
   for _, other in ipairs(call('ZRANGE', barriers_key(task.tenant), 0, -1)) do
     local earlier = load(other)
-    if other ~= id and earlier.place == 'leased' then tell_to_stop(other, earlier) end
-    if other ~= id and earlier.place ~= 'leased' then supersede(other, earlier, DELETED) end
+    if not earlier then
+      forget(other, nil, task)
+      call('ZREM', barriers_key(task.tenant), other)
+    elseif other ~= id and earlier.place == 'leased' then
+      tell_to_stop(other, earlier)
+    elseif other ~= id then
+      supersede(other, earlier, DELETED)
+    end
   end
   closing[task.tenant] = true
 end
@@ -90,18 +97,26 @@ local function is_foreign(entry) return (entry.element or '') ~= '' end
 
 -- Its place in its subject's line: the first goes on, others wait behind it.
 local function stand_in_line(id, tenant, subject)
-  if call('HSETNX', subjects_key(tenant), subject, id) == 1 then return true end
-  call('RPUSH', line_key({tenant = tenant, subject = subject}), id)
-  local first = call('HGET', subjects_key(tenant), subject)
-  change(first, load(first), 'followed', '1')
-  return false
+  local names = subjects_key(tenant)
+  while call('HSETNX', names, subject, id) == 0 do
+    local first = call('HGET', names, subject)
+    if first ~= id and load(first) then
+      call('RPUSH', line_key({tenant = tenant, subject = subject}), id)
+      change(first, load(first), 'followed', '1')
+      return false
+    end
+    -- Its row is gone; or it was the row of this very job, which somebody tells us again.
+    forget(first, nil, {tenant = tenant, subject = subject, key = ''})
+    if call('HGET', names, subject) == first then call('HDEL', names, subject) end
+  end
+  return true
 end
 
 -- The documented hash is alike for many: it is written once a collection and copied, which costs a fifth.
 local FORM = NAMES.root .. 'form'
 local formed = nil
-local function fill_form(key, collection)
-  call('HSET', key, 'job_id', '', 'rag_id', collection, 'filename', '', 'status', 'queued', 'submitted_at', STAMP,
+local function fill_form(key, id, collection)
+  tell(key, id, 'job_id', id, 'rag_id', collection, 'filename', '', 'status', 'queued', 'submitted_at', STAMP,
     'started_at', '', 'completed_at', '', 'duration_seconds', '', 'chunks_created', '0', 'embeddings_generated', '0',
     'tokens_used', '0', 'error', '', 'error_type', '', 'retry_count', '0')
 end
@@ -109,10 +124,10 @@ end
 local function write_status(entry)
   local key = hash_key(entry.id)
   if formed ~= entry.collection then
-    fill_form(FORM, entry.collection)
+    fill_form(FORM, '', entry.collection)
     formed = entry.collection
   end
-  if call('COPY', FORM, key) == 0 then fill_form(key, entry.collection) end
+  if call('COPY', FORM, key) == 0 then fill_form(key, entry.id, entry.collection) end
   call('HSET', key, 'job_id', entry.id, 'filename', entry.filename)
   if entry.submitted_at ~= '' then call('HSET', key, 'submitted_at', entry.submitted_at) end
 end
@@ -194,8 +209,48 @@ local function create(entry, batch)
   end
 end
 
+local function document_of(body)
+  return body ~= '' and cjson.decode(body).document_id or nil
+end
+
+-- Out of its subject's line, and to the end of another's.
+local function move(id, task, subject)
+  withdraw(id, task)
+  if task.place == 'behind' then
+    call('LREM', line_key(task), 1, id)
+  else
+    advance(id, task)
+  end
+  change(id, task, 'subject', subject, 'followed', '')
+  if task.due ~= '' then call('ZADD', K.due, task.due, id) end
+  if not stand_in_line(id, task.tenant, subject) then
+    change(id, task, 'place', 'behind')
+    count('behind', 1)
+  elseif task.due ~= '' then
+    change(id, task, 'place', 'delayed')
+    count('delayed', 1)
+  else
+    make_ready(id, task)
+  end
+end
+
+-- The document a later intent names is the job's from now on; one that names none leaves it as it is.
+local function take_document(id, task, entry)
+  local named, known = document_of(entry.body), document_of(task.body)
+  if named and named ~= known then
+    if entry.op == 'delete' then reach(task.tenant, task.subject, id) end
+    move(id, task, entry.subject)
+  elseif known and not named then
+    local body = entry.body ~= '' and cjson.decode(entry.body) or {}
+    body.document_id = known
+    return cjson.encode(body)
+  end
+  return entry.body
+end
+
 -- A waiting job takes over a later intent; the higher priority stays, retries start anew.
 local function replace(id, task, entry)
+  local body = take_document(id, task, entry)
   local deletes = entry.op == 'delete'
   local deleting = task.op == 'delete' or task.delete_first == '1'
   local priority = math.max(tonumber(task.priority), tonumber(entry.priority))
@@ -204,6 +259,7 @@ local function replace(id, task, entry)
   local list = ticket_list(task)
   local before, later = entry_for(id), {unpack(entry.packed)}
   later[1], later[6], later[13] = id, tostring(priority), both and '1' or '0'
+  later[8], later[10] = task.subject, body
   -- Its message stays the one that waits, if one of the two is another program's.
   if task.foreign ~= '' or is_foreign(entry) then later[16] = before[16] end
   later[17], later[18] = before[17], before[18]
@@ -225,7 +281,7 @@ local function replace(id, task, entry)
       count('delayed', -1)
       make_ready(id, task)
     elseif task.place == 'ready' and list ~= home_of(task) then
-      count('stale', 1)
+      leave_ticket(id)
       push(id, task)
     end
   end
@@ -240,9 +296,9 @@ local function add_alias(alias, id, task)
   changed[alias] = known_as(alias, {alias = id})
   call('SADD', NAMES.root .. 'aliases:' .. id, alias)
   if task.aliased == '' then change(id, task, 'aliased', '1') end
-  local shown = call('HGETALL', hash_key(id))
+  local shown = redis.pcall('HGETALL', hash_key(id))
   if #shown > 0 then
-    call('HSET', hash_key(alias), unpack(shown))
+    tell(hash_key(alias), alias, unpack(shown))
     call('HSET', hash_key(alias), 'job_id', alias)
   end
 end
@@ -251,7 +307,7 @@ end
 local function accept(entry, batch)
   local name = entry.tenant .. SEPARATOR .. entry.key
   if not entry.fresh then
-    if load(entry.id) then
+    if load(resolve(entry.id)) then
       flush_tickets()
       local id = resolve(entry.id)
       join(batch, id, load(id))
@@ -268,6 +324,12 @@ local function accept(entry, batch)
   local waiting = call('HGET', K.waiting, name)
   flush_tickets()
   local task = load(waiting)
+  if not task then
+    forget(waiting, nil, entry)
+    call('HSET', K.waiting, name, entry.id)
+    create(entry, batch)
+    return entry.id, 'created'
+  end
   if task.item_type ~= 'delete_tenant' and tonumber(task.generation) < tonumber(generation_of(entry.tenant)) then
     supersede(waiting, task, DELETED)
     call('HSET', K.waiting, name, entry.id)

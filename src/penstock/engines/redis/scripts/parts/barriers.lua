@@ -4,8 +4,17 @@
 local DELETED = 'the tenant is being deleted'
 local PORTION = 2000
 
-local function end_line(id, number, ended)
+local function end_line(id, number, ended, known)
   local task = load(id)
+  if not task then
+    forget(id, nil, known)
+    if call('HGET', subjects_key(known.tenant), known.subject) == id then
+      call('HDEL', subjects_key(known.tenant), known.subject)
+      owe_no_more(known.tenant)
+    end
+    id = call('HGET', subjects_key(known.tenant), known.subject)
+    task = id and load(id)
+  end
   while task and task.place ~= 'leased' and tonumber(task.generation) < number do
     local followed, tenant, subject = task.followed, task.tenant, task.subject
     supersede(id, task, DELETED)
@@ -19,7 +28,10 @@ local function end_line(id, number, ended)
   if task.followed ~= '' then
     for _, other in ipairs(call('LRANGE', line_key(task), 0, -1)) do
       local behind = load(other)
-      if tonumber(behind.generation) < number then
+      if not behind then
+        call('LREM', line_key(task), 1, other)
+        forget(other, 'behind', known)
+      elseif tonumber(behind.generation) < number then
         supersede(other, behind, DELETED)
         ended = ended + 1
       end
@@ -28,8 +40,20 @@ local function end_line(id, number, ended)
   return ended
 end
 
+-- A deletion whose row is gone holds nobody up.
+local function forget_deletions(tenant)
+  for _, id in ipairs(call('ZRANGE', barriers_key(tenant), 0, -1)) do
+    if not load(id) then
+      forget(id, nil, {tenant = tenant, key = '', subject = ''})
+      call('ZREM', barriers_key(tenant), id)
+    end
+  end
+  if call('EXISTS', barriers_key(tenant)) == 0 and call('HDEL', K.closed, tenant) == 1 then ring() end
+end
+
 -- End what came before the latest deletion, a portion a call; 'clear' once the first deletion may run.
 local function clear(tenant)
+  forget_deletions(tenant)
   local barriers = call('ZRANGE', barriers_key(tenant), 0, -1, 'WITHSCORES')
   if #barriers == 0 then return 'clear' end
   local number = tonumber(barriers[#barriers])
@@ -37,7 +61,9 @@ local function clear(tenant)
   local ended = 0
   while cursor ~= 'through' and ended < PORTION do
     local page = call('HSCAN', subjects_key(tenant), cursor, 'COUNT', 500)
-    for at = 1, #page[2], 2 do ended = end_line(page[2][at + 1], number, ended) end
+    for at = 1, #page[2], 2 do
+      ended = end_line(page[2][at + 1], number, ended, {tenant = tenant, subject = page[2][at], key = ''})
+    end
     cursor = page[1] == '0' and 'through' or page[1]
   end
   call('HSET', K.closed, tenant, cursor)

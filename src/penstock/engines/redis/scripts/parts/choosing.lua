@@ -71,8 +71,15 @@ local function head_of(lane, element)
   local id, at, number = ticket_of(element)
   if not id then return {element = element, list = lane.list, stranger = true} end
   local task = read(id)
-  if not task or task.place ~= 'ready' or ticket_list(task) ~= lane.list then
-    count('stale', -1)
+  if not task then
+    -- Somebody may have put it back long after its job had gone, or its job's row is gone: then it is any message.
+    if drop_ticket(id) then return nil end
+    forget(id, 'ready')
+    call('HDEL', K.elements, redis.sha1hex(element))
+    return {element = element, list = lane.list, stranger = true}
+  end
+  if task.place ~= 'ready' or ticket_list(task) ~= lane.list then
+    drop_ticket(id)
     return nil
   end
   local pause = pause_of(task)

@@ -2,7 +2,7 @@
 -- ARGV[3] now as ISO 8601. Times stay the texts they came as: Lua would print them with fourteen digits.
 local call = redis.call
 local PLACES = {'counts', 'jobs', 'done', 'failed', 'running', 'due', 'waiting', 'tenants', 'lanes', 'ages', 'turns',
-  'closed', 'pauses', 'lifted', 'suspects', 'workers', 'batches', 'elements', 'ended', 'completed', 'dead_letter'}
+  'closed', 'pauses', 'lifted', 'suspects', 'workers', 'batches', 'elements', 'ended', 'stale', 'completed', 'dead_letter'}
 local K = {}
 for place, name in ipairs(PLACES) do K[name] = KEYS[place] end
 local NAMES = cmsgpack.unpack(ARGV[1])
@@ -211,8 +211,12 @@ local function write_unfinished()
   unfinished = {}
 end
 
+-- Where a script has lanes, what returns to them.
+local write_returning
+
 -- The last thing a script does.
 local function write_counts()
+  if write_returning then write_returning() end
   write_tasks()
   write_unfinished()
   for place, by in pairs(counted) do

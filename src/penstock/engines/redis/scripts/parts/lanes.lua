@@ -53,56 +53,123 @@ local function older(at, seq, other_at, other_seq)
   return at < other_at or (at == other_at and seq < other_seq)
 end
 
--- Into a list that has messages on both sides of it: walk in from both ends by growing strides, not for ever. Clocks
--- that differ a little leave it a few places from the left; what returns late, a few from the right.
+-- Tickets that return: gathered until the script ends, then put into each list at once. A list of many thousands is
+-- long to search, by value from its far end most of all; what returns belongs to the claiming end, where little stands
+-- that is older. So as much is taken off as is older, and put back together with what returns.
+local returning = {}
 local WALK_MAX = 4096
-local function insert_between(list, element, at, seq)
-  local from, stride = 0, 8
-  local length = call('LLEN', list)
-  while from < math.min(length, WALK_MAX) do
-    for _, other in ipairs(call('LRANGE', list, from, from + stride - 1)) do
-      local _, other_at, other_seq = ticket_of(other)
-      if other_at and older(other_at, other_seq, at, seq) then
-        call('LINSERT', list, 'BEFORE', other, element)
-        return true
-      end
-    end
-    local right = call('LRANGE', list, -from - stride, -from - 1)
-    for place = #right, 1, -1 do
-      local _, other_at, other_seq = ticket_of(right[place])
-      if other_at and older(at, seq, other_at, other_seq) then
-        call('LINSERT', list, 'AFTER', right[place], element)
-        return from > 0 or place < #right
-      end
-    end
-    from, stride = from + stride, stride * 2
-  end
-  call('RPUSH', list, element)
-  return false
-end
 
 -- A ticket takes the place its age gives it.
 local function push(id, task)
-  local rank = rank_of(task)
   local list = home_of(task)
-  local element, at, seq = task.element, tonumber(task.created_us), tonumber(task.seq)
+  local lane = lane_name(rank_of(task), task.tenant, list)
   ring()
   change(id, task, 'ticket', list)
-  local _, newest_at, newest_seq = ticket_of(call('LINDEX', list, 0) or '')
-  local lane = lane_name(rank, task.tenant, list)
-  if newest_at and older(newest_at, newest_seq, at, seq) then
-    call('LPUSH', list, element)
-    return
+  local tickets = returning[lane] or {list = list}
+  returning[lane] = tickets
+  tickets[#tickets + 1] = {element = task.element, at = tonumber(task.created_us), seq = tonumber(task.seq)}
+end
+
+local function is_older(one, other) return older(one.at, one.seq, other.at, other.seq) end
+
+-- A message nobody has adopted yet has no age: whatever returns is older.
+local function aged_of(element)
+  local id, at, seq = ticket_of(element)
+  return {element = element, at = id and at or math.huge, seq = seq or 0}
+end
+
+-- From the claiming end what is older than `youngest`, from the other one what is younger than `oldest`: read in
+-- growing strides, not for ever.
+local function older_than(list, youngest)
+  local found, stride = {}, 8
+  while stride > 0 do
+    local page = call('LRANGE', list, -#found - stride, -#found - 1)
+    for place = #page, 1, -1 do
+      local other = aged_of(page[place])
+      if not is_older(other, youngest) then return found end
+      found[#found + 1] = other
+    end
+    if #page < stride then return found end
+    stride = math.min(2 * stride, WALK_MAX - #found)
   end
-  local oldest = call('LINDEX', list, -1)
-  local _, oldest_at, oldest_seq = ticket_of(oldest or '')
-  if oldest_at and not older(at, seq, oldest_at, oldest_seq) then
-    if insert_between(list, element, at, seq) then return end
-  else
-    call('RPUSH', list, element)
+  return found
+end
+
+local function younger_than(list, oldest)
+  local found, stride = {}, 8
+  while stride > 0 do
+    local page = call('LRANGE', list, #found, #found + stride - 1)
+    for _, element in ipairs(page) do
+      local other = aged_of(element)
+      if is_older(other, oldest) then return found end
+      found[#found + 1] = other
+    end
+    if #page < stride then return found end
+    stride = math.min(2 * stride, WALK_MAX - #found)
   end
-  call('ZADD', K.lanes, 0, lane)
-  call('ZADD', K.ages, task.created_us, lane)
+  return found
+end
+
+-- The messages of two rows, each in the order `comes_first` gives.
+local function merged(one, other, comes_first)
+  local elements, at = {}, 1
+  for _, ticket in ipairs(one) do
+    while other[at] and comes_first(other[at], ticket) do
+      elements[#elements + 1] = other[at].element
+      at = at + 1
+    end
+    elements[#elements + 1] = ticket.element
+  end
+  for rest = at, #other do elements[#elements + 1] = other[rest].element end
+  return elements
+end
+
+local function reversed(row)
+  local turned = {}
+  for at = #row, 1, -1 do turned[#turned + 1] = row[at] end
+  return turned
+end
+
+-- Which of them belong to the far end: clocks that differ leave a ticket a few places from there. What is deep in
+-- between goes nearer to the claiming end than its age says, and never further away.
+local function sides_of(list, tickets)
+  local length = call('LLEN', list)
+  if length == 0 then return tickets, {} end
+  local many = math.min(WALK_MAX, length)
+  local from_right, from_left = aged_of(call('LINDEX', list, -many)), aged_of(call('LINDEX', list, many - 1))
+  local near, far = {}, {}
+  for _, ticket in ipairs(tickets) do
+    local is_far = is_older(from_right, ticket) and (length <= WALK_MAX or is_older(from_left, ticket))
+    table.insert(is_far and far or near, ticket)
+  end
+  return near, far
+end
+
+local function put_near(list, lane, near)
+  local moved = older_than(list, near[#near])
+  if #moved > 0 then call('LTRIM', list, 0, -#moved - 1) end
+  gathered('RPUSH', list, reversed(merged(near, moved, is_older)))
+  if #moved == 0 or is_older(near[1], moved[1]) then
+    call('ZADD', K.lanes, 0, lane)
+    call('ZADD', K.ages, near[1].at, lane)
+  end
+end
+
+local function put_far(list, far)
+  local moved = younger_than(list, far[1])
+  if #moved > 0 then call('LTRIM', list, #moved, -1) end
+  local youngest_first = merged(reversed(far), moved, function(one, other) return is_older(other, one) end)
+  gathered('LPUSH', list, reversed(youngest_first))
+end
+
+function write_returning()
+  for lane, tickets in pairs(returning) do
+    table.sort(tickets, is_older)
+    local near, far = sides_of(tickets.list, tickets)
+    if #near > 0 then put_near(tickets.list, lane, near) end
+    if #far > 0 then put_far(tickets.list, far) end
+  end
+  returning = {}
 end
 
 -- It may be claimed now: by any worker, or by one that runs nothing else.
@@ -119,10 +186,25 @@ local function make_ready(id, task)
   push(id, task)
 end
 
+-- A ticket that lies in its list and counts no more; `stale` says of which jobs, for anybody may put a copy beside one.
+local function leave_ticket(id)
+  call('HINCRBY', K.stale, id, 1)
+  count('stale', 1)
+end
+
+-- True if a ticket that does not count is one that was left.
+local function drop_ticket(id)
+  local lying = tonumber(call('HGET', K.stale, id) or 0)
+  if lying < 1 then return false end
+  if lying == 1 then call('HDEL', K.stale, id) else call('HINCRBY', K.stale, id, -1) end
+  count('stale', -1)
+  return true
+end
+
 -- Out of wherever it waits; its ticket, if it has one, is passed over when its turn comes.
 local function withdraw(id, task)
   count(task.place, -1)
-  if task.place == 'ready' then count('stale', 1) end
+  if task.place == 'ready' then leave_ticket(id) end
   if task.due ~= '' then call('ZREM', K.due, id) end
   if task.place == 'suspect' then
     call('ZREM', K.suspects, string.format('%016d:', tonumber(task.seq)) .. id)

@@ -4,6 +4,10 @@ local function is_held(task, token) return task and task.place == 'leased' and t
 -- It would wait again, unless a later intent with its key waits already: that one stays, with the delete if need be.
 local function wait_again(id, task, verdict)
   local successor = call('HGET', K.waiting, waiting_name(task))
+  if successor and not load(successor) then
+    forget(successor, nil, task)
+    successor = nil
+  end
   if successor then
     if task.op == 'delete' or task.delete_first == '1' then
       local later = load(successor)
@@ -57,7 +61,7 @@ local function finish_quickly(id, row)
   row[PLACE], row[FINISHED_AT] = 'done', NOW
   local words, many = quick.words, #quick.running + 1
   words[2 * many - 1], words[2 * many] = task_key(id), cmsgpack.pack(row)
-  call('HSET', hash_key(id), 'status', 'done', 'completed_at', STAMP, 'duration_seconds',
+  tell(hash_key(id), id, 'status', 'done', 'completed_at', STAMP, 'duration_seconds',
     duration_since(row[STARTED_AT]))
   lasts(id)
   run(row[TENANT], -1)

@@ -1,8 +1,11 @@
 -- status: the documented hash of a job, and of every message that joined it.
+-- include: telling
 local function show(id, task, ...)
-  call('HSET', hash_key(id), ...)
+  tell(hash_key(id), id, ...)
   if task.aliased ~= '' then
-    for _, alias in ipairs(call('SMEMBERS', NAMES.root .. 'aliases:' .. id)) do call('HSET', hash_key(alias), ...) end
+    for _, alias in ipairs(call('SMEMBERS', NAMES.root .. 'aliases:' .. id)) do
+      tell(hash_key(alias), alias, ...)
+    end
   end
 end
 

@@ -1,8 +1,9 @@
 -- straight: nearly always one list has messages, nothing is held back, and the jobs at its claiming end were never
 -- tried. Then there is nothing to choose, what is alike for many is written once, and a row is changed without being
 -- unpacked. It stands before ground, whose many functions cost a small claim more than all else. Returns what claim
--- does, and a fifth word: id, row and entry of one lease after the other, all of one token; nil if anything is otherwise,
+-- does, and two words more: id and entry of one lease after the other, and the token that all of them have; nil if anything is otherwise,
 -- and nothing has changed then.
+-- include: telling
 local ANSWER_BYTES_MAX = 8388608
 local STRAIGHT_MAX = 2000
 local function claim_straight()
@@ -17,7 +18,7 @@ local function claim_straight()
   local tenant, list = string.match(lane, '^%d%d(.-)\31(.*)$')
   -- Deletions, pauses, suspects, what this worker could not adopt, messages in other lists.
   local others = {KEYS[12], KEYS[13], KEYS[15], root .. 'strangers:' .. worker}
-  for place = 22, #KEYS do
+  for place = 23, #KEYS do
     if KEYS[place] ~= list then others[#others + 1] = KEYS[place] end
   end
   if call('EXISTS', unpack(others)) > 0 then return nil end
@@ -44,12 +45,12 @@ local function claim_straight()
     ids[at], taken[at], keys[at], keys[many + at] = id, element, task .. id, entry .. id
   end
 
-  -- A row that never moved begins as ready and ends with its list and five facts nobody has told yet.
+  -- A row that never moved begins as ready and ends with no deletion before it, its list and five facts nobody has told.
   local texts, bytes = call('MGET', unpack(keys)), 0
-  local untold = cmsgpack.pack(list) .. '\160\160\160\160\160'
+  local untold = '\1610' .. cmsgpack.pack(list) .. '\160\160\160\160\160'
   for at = 1, many do
     local row, text = texts[at], texts[many + at]
-    if not row or not text or sub(row, 1, 7) ~= '\159\165ready' then return nil end
+    if not row or not text or find(row, '\159\165ready', 1, true) ~= 1 then return nil end
     if not find(row, untold, -#untold, true) then return nil end
     bytes = bytes + #text
   end
@@ -76,8 +77,8 @@ local function claim_straight()
     words[2 * at - 1], words[2 * at] = keys[at], row
     scores[2 * at - 1], scores[2 * at] = micros[upto], id
     waiting[at] = whose .. key
-    leases[3 * at - 2], leases[3 * at - 1], leases[3 * at] = id, row, texts[many + at]
-    call('HSET', hash .. id, 'status', 'processing', 'started_at', stamp)
+    leases[2 * at - 1], leases[2 * at] = id, texts[many + at]
+    tell(hash .. id, id, 'status', 'processing', 'started_at', stamp)
   end
   call('MSET', unpack(words))
   call('ZADD', KEYS[5], unpack(scores))
@@ -94,7 +95,7 @@ local function claim_straight()
   call('HSET', KEYS[1], 'claims', string.format('%d', tonumber(seen[1] or 0) + many), 'token',
     shown, 'ready', string.format('%d', tonumber(seen[3] or 0) - many))
   call('SET', answered, request .. cmsgpack.pack({ids = ids, token = token, strangers = {}, alone = 0}), 'EX', 3600)
-  return {0, 0, {}, {}, leases}
+  return {0, 0, {}, {}, leases, shown}
 end
 
 do

@@ -1,15 +1,24 @@
--- usual: most attempts end as done, with nobody behind their job and nothing beside it. Their worker knows the row it
--- was handed, says what it shall be, and whoever finds another row than that one has changed nothing. It stands before
--- ground, whose many functions cost a small settle more than all else.
--- ARGV[8] '' or packed {tenant, generation, the worker's processing list, expiry, how long the completed list may be,
--- ids, rows, rows to be, subjects, durations}. Answers 3 where a job must be told of by its token.
+-- settle_usual: end attempts that end as most do: done, with nobody behind their job and nothing beside it. Their worker
+-- knows how the row ends that the claim left: while it begins as leased and ends so, it is that row, and nobody has
+-- touched it since; where it is otherwise, nothing has changed. Returns 1 for each, or 3 where a job must be told of to
+-- settle, by its token; a 4 behind all answers says that the server does not know MSETEX, or forbids it.
+-- KEYS counts, done, running, tenants, closed, ended, completed. ARGV[1] now in seconds; [2] as ISO 8601; [3] packed {tenant,
+-- the worker's processing list, expiry, how long the completed list may be, the last fact of rows to be, ids, subjects,
+-- which claim each is of, how the rows of those claims end, how long theirs took, 1 if the server may know MSETEX}.
+-- include: telling
 local function keep_equal(asked, texts)
   local kept, answers = {{}, {}, {}, {}}, {}
-  for at, id in ipairs(asked[6]) do
-    local place = texts[at] == asked[7][at] and #kept[1] + 1
-    answers[at] = place and 1 or 3
-    if place then
-      kept[1][place], kept[2][place], kept[3][place], kept[4][place] = id, asked[8][at], asked[9][at], asked[10][at]
+  local ids, subjects, which, tails, lasted, finished = asked[6], asked[7], asked[8], asked[9], asked[10], asked[5]
+  local find, sub, many = string.find, string.sub, 0
+  for at, id in ipairs(ids) do
+    local row, tail = texts[at], tails[which[at]]
+    if row and find(row, '\159\166leased', 1, true) == 1 and find(row, tail, -#tail, true) then
+      many = many + 1
+      answers[at] = 1
+      kept[1][many], kept[2][many] = id, '\159\164done' .. sub(row, 9, -2) .. finished
+      kept[3][many], kept[4][many] = subjects[at], lasted[which[at]]
+    else
+      answers[at] = 3
     end
   end
   return kept, answers
@@ -19,8 +28,11 @@ end
 local function let_go_together(call, list, ids)
   local oldest = call('LRANGE', list, -#ids, -1)
   if #oldest ~= #ids then return nil end
+  local find, byte = string.find, string.byte
   for at, id in ipairs(ids) do
-    if string.find(oldest[#ids - at + 1], '{"job_id":"' .. id .. '",', 1, true) ~= 1 then return nil end
+    local element = oldest[#ids - at + 1]
+    if find(element, id, 12, true) ~= 12 or byte(element, 12 + #id) ~= 34 then return nil end
+    if find(element, '{"job_id":"', 1, true) ~= 1 then return nil end
   end
   call('LTRIM', list, 0, -#ids - 1)
   return oldest
@@ -44,7 +56,8 @@ end
 local FEW = 3
 
 -- From now on their documented hashes expire. Times are told as the server keeps them, which saves it the counting.
-local function let_expire(call, keys, stamp, expiry)
+local refused = false
+local function let_expire(call, keys, stamp, expiry, together)
   if #keys <= FEW then
     for _, key in ipairs(keys) do
       call('EXPIRE', key, expiry)
@@ -59,8 +72,9 @@ local function let_expire(call, keys, stamp, expiry)
     words[2 * at], words[2 * at + 1] = key .. ':ttl', stamp
   end
   words[#words + 1], words[#words + 2] = 'PXAT', upto
-  -- One command for all of them is younger than the servers we know.
-  if type(redis.pcall('MSETEX', unpack(words))) == 'table' then
+  -- One command for all of them is younger than most servers; who was told so once does not ask again.
+  refused = together == 1 and type(redis.pcall('MSETEX', unpack(words))) == 'table'
+  if refused or together ~= 1 then
     for _, key in ipairs(keys) do call('SET', key .. ':ttl', stamp, 'PXAT', upto) end
   end
 end
@@ -68,48 +82,48 @@ end
 -- Pruning goes by age, and these are of one age: one word for all of them, where a sorted set has one for each.
 local function keep_ended(call, ids, now)
   if #ids <= FEW then
-    for _, id in ipairs(ids) do call('ZADD', KEYS[3], now, id) end
+    for _, id in ipairs(ids) do call('ZADD', KEYS[2], now, id) end
     return
   end
-  call('RPUSH', KEYS[19], now .. ' ' .. table.concat(ids, ' '))
+  call('RPUSH', KEYS[6], now .. ' ' .. table.concat(ids, ' '))
   call('HINCRBY', KEYS[1], 'ended', #ids)
 end
 
 local function settle_usual(asked)
-  local call, root, now, stamp = redis.call, string.sub(KEYS[1], 1, -7), ARGV[2], ARGV[3]
-  local tenant, generation, list, expiry, completed_max = unpack(asked, 1, 5)
+  local call, root, now, stamp = redis.call, string.sub(KEYS[1], 1, -7), ARGV[1], ARGV[2]
+  local tenant, list, expiry, completed_max = unpack(asked, 1, 4)
   local keys, answers = {}, {}
   for at, id in ipairs(asked[6]) do keys[at], answers[at] = root .. 'task:' .. id, 3 end
-  if call('EXISTS', KEYS[12]) == 1 then return answers end
+  if call('EXISTS', KEYS[5]) == 1 then return answers end
   local kept
   kept, answers = keep_equal(asked, call('MGET', unpack(keys)))
   local ids, rows, subjects, durations = unpack(kept)
   local many = #ids
   if many == 0 then return answers end
   -- First what needs no memory, for the reason that urgent tells.
-  call('ZREM', KEYS[5], unpack(ids))
+  call('ZREM', KEYS[3], unpack(ids))
   local words, hashes = {}, {}
   local task, hash = root .. 'task:', root .. 'job:'
   for at, id in ipairs(ids) do
     hashes[at] = hash .. id
     words[2 * at - 1], words[2 * at] = task .. id, rows[at]
-    call('HSET', hashes[at], 'status', 'done', 'completed_at', stamp, 'duration_seconds', durations[at])
+    tell(hashes[at], id, 'status', 'done', 'completed_at', stamp, 'duration_seconds', durations[at])
   end
-  let_expire(call, hashes, stamp, expiry)
+  let_expire(call, hashes, stamp, expiry, asked[11])
   call('MSET', unpack(words))
   keep_ended(call, ids, now)
   call('HDEL', root .. 'subjects:' .. tenant, unpack(subjects))
   local elements = let_go_together(call, list, ids) or let_go_each(call, list, root, ids, rows)
   if #elements > 0 then
-    call('LPUSH', KEYS[20], unpack(elements))
-    call('LTRIM', KEYS[20], 0, completed_max - 1)
+    call('LPUSH', KEYS[7], unpack(elements))
+    call('LTRIM', KEYS[7], 0, completed_max - 1)
   end
   local unfinished = root .. 'unfinished:' .. tenant
-  if call('HINCRBY', unfinished, generation, -many) <= 0 then call('HDEL', unfinished, generation) end
-  if call('HINCRBY', KEYS[8], tenant, -many) <= 0 then call('HDEL', KEYS[8], tenant) end
+  if call('HINCRBY', unfinished, '0', -many) <= 0 then call('HDEL', unfinished, '0') end
+  if call('HINCRBY', KEYS[4], tenant, -many) <= 0 then call('HDEL', KEYS[4], tenant) end
   return answers
 end
 
-local usual = {}
-if ARGV[8] ~= '' then usual = settle_usual(cmsgpack.unpack(ARGV[8])) end
-if ARGV[4] == '\144' then return usual end
+local answers = settle_usual(cmsgpack.unpack(ARGV[3]))
+if refused then answers[#answers + 1] = 4 end
+return answers
