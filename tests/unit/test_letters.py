@@ -34,7 +34,8 @@ async def test_two_replays_at_once_run_a_job_once(tmp_path: Path) -> None:
     await store.close()
 
     at_once, later = made[:2], made[2:]
-    assert sorted(each.how for each in at_once) == ["before", "created"]  # whichever of the two the writer took first
+    # Either of the two may have been the first to reach the writer.
+    assert sorted(each.how for each in at_once) == ["before", "created"]
     assert [each.how for each in later] == ["before", "before"]
     assert len({each.new for each in made}) == len(running) == 1
     assert left == []
