@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+from datetime import datetime
 
 import pytest
 
@@ -63,6 +65,38 @@ def test_settle_while_another_runs_the_job_is_refused(plant: Plant) -> None:
     plant.drain()
     assert {first.stop(), second.stop()} == {0}
     assert_all_is_well(plant, [job, *further])
+
+
+def test_what_is_claimed_after_a_silence_is_nobodys_to_take(plant: Plant) -> None:
+    """SIGSTOP past silence with empty hands, SIGCONT: it is seen alive before it is seen to hold a job."""
+    gate = plant.folder / "gate"
+    tree = plant.worker(count=2, concurrency=4)
+    away, awake = tree.children()
+    plant.freeze(away)
+    held = [a_note(script(f"until {gate}")) for _ in range(4)]
+    plant.submit(held)
+    for note in held:
+        plant.wait_for_mark("start", note.id, pid=awake)
+    plant.wait_until(lambda: silence_of(plant, away) > 6.0, "it has been silent for longer than its time")
+    late = [a_note(script("sleep 2")) for _ in range(4)]
+    plant.submit(late)
+
+    os.kill(away, signal.SIGCONT)
+
+    for note in late:
+        plant.wait_for_mark("end", note.id, pid=away)
+    gate.touch()
+    plant.drain()
+    assert tree.stop() == 0
+    runs = [(len(plant.marks("start", note.id)), plant.job(note.id)["crashes"]) for note in late]
+    assert runs == [(1, 0)] * len(late)
+    assert_all_is_well(plant, [note.id for note in (*held, *late)])
+
+
+def silence_of(plant: Plant, pid: int) -> float:
+    """Seconds since a process has last beaten."""
+    (row,) = plant.rows("SELECT beat_at FROM queue_workers WHERE pid = ?", pid)
+    return time.time() - datetime.fromisoformat(row["beat_at"]).timestamp()
 
 
 def works_again(plant: Plant, worker: Started) -> list[str]:

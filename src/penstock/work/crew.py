@@ -49,6 +49,7 @@ async def run_crew(
             failure.set_exception(error)
 
     keeper = Keeper(worker, queue, clock, pace, failed)
+    worker.silenced = keeper.stop
     rounds = [asyncio.create_task(trade.run()) for trade in trades]
     keeper.start()
     work = asyncio.create_task(worker.run())

@@ -47,7 +47,7 @@ class Keeper:
         self._thread.start()
 
     async def stop(self) -> None:
-        """Beat no more."""
+        """Beat no more, not even late; stopping twice is stopping once."""
         self._stop.set()
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the keeper's loop has ended already

@@ -10,17 +10,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
-from enum import Enum, auto
+from collections.abc import Awaitable, Callable, Iterable
 
-from penstock.model.errors import ErrorReport, Exhausted, Fault, Unavailable, report_of
-from penstock.model.jobs import JobId, Lease, Renewal, WorkerId
-from penstock.model.outcomes import DONE, RELEASE, Done, Outcome, Retry, outcome_of
+from penstock.model.errors import Exhausted, Fault, Unavailable, report_of
+from penstock.model.jobs import Lease, Renewal, WorkerId
+from penstock.model.outcomes import DONE, RELEASE, Done, Outcome, outcome_of
 from penstock.ports.clock import Clock
 from penstock.ports.queue import Queue
 from penstock.ports.roll import NO_ROLL, Roll
 from penstock.ports.telemetry import SILENT, Telemetry
 from penstock.work.breaker import BreakerRules, Breakers
+from penstock.work.endings import Attempt, Ending, attempt_of, interrupted
 from penstock.work.handlers import Handlers, Run
 from penstock.work.pace import Pace, jittered_around
 
@@ -33,26 +33,12 @@ QUIET_TURNS = 5
 """After so many idle waits without news the queue is asked all the same."""
 
 
-Attempt = tuple[JobId, int]
-"""A job and a token: a worker may lose a job and claim it again while its first handler still runs."""
-
-
-def attempt_of(lease: Lease) -> Attempt:
-    """What tells one attempt from another."""
-    return lease.job_id, lease.token
-
-
 def _ignore() -> None:
     """Nobody wants to hear it."""
 
 
-class Ending(Enum):
-    """Why a running handler was interrupted."""
-
-    LOST = auto()
-    CANCELLED = auto()
-    SHUTDOWN = auto()
-    TIMED_OUT = auto()
+async def _nobody_beats() -> None:
+    """There is no keeper."""
 
 
 class Worker:
@@ -106,9 +92,11 @@ class Worker:
         self._asking = False
         """A claim is under way, and the last one was answered: so long it is the store's turn, not ours."""
         self.beaten = clock.steady()
-        """When a beat last reached the store; kept by the keeper."""
+        """When a beat last reached the store; kept by the keeper, and by a worker that was away."""
         self.news: Callable[[], None] = _ignore
         """Called when jobs may have come, or been put off, since the last time; set by the crew."""
+        self.silenced: Callable[[], Awaitable[None]] = _nobody_beats
+        """Returns once nobody beats for this worker any more; set by the crew."""
 
     @property
     def offers(self) -> int:
@@ -153,6 +141,7 @@ class Worker:
     async def _leave(self) -> None:
         """Hand back what is left; a store that is away has it taken back by rescuers."""
         about = {"worker_id": self.id}
+        await self.silenced()  # a beat after it has left would bring it back to life
         try:
             handed_back = self._handed_back + await self._queue.leave(self.id)
         except Unavailable as fault:
@@ -232,6 +221,7 @@ class Worker:
             self._arrived = False
             self.news()  # after the claim: somebody waits for that, nobody for the promoter
         if self._stopping.is_set():
+            self._handed_back += len(leases)
             return self._give_back(leases)
         for lease in leases:
             self._start(lease)
@@ -242,12 +232,27 @@ class Worker:
             await self._wait_for_news()
 
     async def _claim(self, wanted: int, *, idle: bool) -> list[Lease]:
-        """To wait for the answer once is no standing still: a disk may take longer than a beat."""
+        """To wait for the answer once is no standing still: a disk may take longer than a beat.
+
+        Who was away (stopped, cut off, its loop held up) may be taken for dead by now, and so what it claims
+        would be taken from it at once, as if it had died of that. So it beats first, and what it was given
+        in a silence that fell while it asked goes back.
+        """
+        if self._is_silent():
+            await self._queue.beat(self.id, concurrency=self.offers)
+            self.beaten = self._clock.steady()
         self._asking = self._answered
         try:
-            return await self._queue.claim(self.id, wanted, idle=idle)
+            leases = await self._queue.claim(self.id, wanted, idle=idle)
         finally:
             self._asking = False
+        if not self._is_silent():
+            return leases
+        self._give_back(leases)
+        return []
+
+    def _is_silent(self) -> bool:
+        return self._clock.steady() - self.beaten >= self._pace.dead_after / 2
 
     def _free(self) -> int:
         alone = any(run.lease.alone for run in self.running)
@@ -314,17 +319,9 @@ class Worker:
         self._finish(run, outcome)
 
     def _interrupted(self, lease: Lease) -> Outcome:
-        """A cancelled job is released: the queue itself turns that into its end, for it knows the reason."""
         ending = self._endings.get(attempt_of(lease))
-        if ending is Ending.TIMED_OUT:
-            limit = self._pace.timeout_for(lease.item_type)
-            return Retry(ErrorReport(code="ERR_TIMEOUT", message=f"the handler ran longer than {limit:g} s"))
-        if ending is None:  # the handler cancelled itself
-            return Retry(
-                ErrorReport(code="ERR_HANDLER_FAILED", message="the handler was cancelled from inside")
-            )
         self._handed_back += ending is Ending.SHUTDOWN
-        return RELEASE
+        return interrupted(ending, self._pace.timeout_for(lease.item_type))
 
     def _finish(self, run: Run, outcome: Outcome) -> None:
         lease = run.lease
@@ -343,7 +340,6 @@ class Worker:
         self._ended.append((lease, outcome))
 
     def _give_back(self, leases: list[Lease]) -> None:
-        self._handed_back += len(leases)
         for lease in leases:
             self._unsettled[attempt_of(lease)] = lease
         if leases:
