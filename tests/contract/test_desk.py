@@ -263,6 +263,18 @@ async def test_a_worker_that_left_is_forgotten(queue: Queue, desk: Desk) -> None
     assert await desk.workers() == []
 
 
+async def test_a_worker_long_dead_is_forgotten(queue: Queue, desk: Desk, clock: FakeClock) -> None:
+    """Also one that held nothing when it died, which nobody has to rescue."""
+    await queue.beat(W1, concurrency=1)
+    clock.advance(2 * 3600)
+    await queue.beat(W2, concurrency=1)
+
+    await queue.rescue()
+    await queue.prune(done_before=0, failed_before=0)
+
+    assert [worker.id for worker in await desk.workers()] == [W2]
+
+
 async def test_explain_without_workers(queue: Queue, desk: Desk) -> None:
     """The commonest reason comes first."""
     (job,) = await submit(queue, a_job())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,30 @@ def test_a_forgotten_worker_leaves_no_file(tmp_path: Path) -> None:
     kept.forget([W, "nobody/../else"])
 
     assert list(tmp_path.glob("*.roll")) == []
+
+
+async def test_a_dead_workers_roll_goes_once_nobody_needs_it(tmp_path: Path) -> None:
+    """Not while its job is still to be taken back, and never a living one's."""
+    clock = FakeClock()
+    dead = await open_sqlite(tmp_path, rules=Rules(), clock=clock)
+    await dead.queue.submit([a_job()])
+    await dead.queue.beat(W, concurrency=1)
+    dead.queue.roll(W)
+    dead.queue.roll(WorkerId("idle"))
+    await dead.queue.claim(W, 1)
+    store = await open_sqlite(tmp_path, rules=Rules(), clock=clock)
+
+    async def left() -> int:
+        await store.queue.prune(done_before=0, failed_before=0)
+        return sum(name.endswith(".roll") for name in os.listdir(tmp_path / "run"))
+
+    assert await left() == 2
+    dead.abandon()
+    assert await left() == 1
+    clock.advance(Rules().dead_after_seconds + 1)
+    await store.queue.rescue()
+    assert await left() == 0
+    await store.close()
 
 
 @pytest.mark.parametrize("way", ["reported", "noticed"])

@@ -13,6 +13,9 @@ from penstock.engines.sqlite.times import iso, seconds
 from penstock.model.jobs import PRIORITY_MAX
 from penstock.model.standing import PauseScope
 
+FORGET_SECONDS = 3600.0
+"""How long a dead worker is still shown."""
+
 
 def anything_due(db: sqlite3.Connection, now: float) -> tuple[bool, float | None]:
     """Is there something to promote, and when is the next one due?"""
@@ -75,7 +78,7 @@ class Prunable:
         return self.beside or any(self.rows.values())
 
 
-def prunable(db: sqlite3.Connection, before: Mapping[str, float], limit: int) -> Prunable:
+def prunable(db: sqlite3.Connection, before: Mapping[str, float], limit: int, now: float) -> Prunable:
     """Ended rows past their time, at most `limit`; `before` has the limit of each status."""
     rows: dict[str, list[int]] = {}
     left = limit
@@ -86,11 +89,11 @@ def prunable(db: sqlite3.Connection, before: Mapping[str, float], limit: int) ->
             more = [row for (row,) in db.execute(sql("prune_find"), where)] if left > 0 else []
             found += more
             left -= len(more)
-    earliest = {"before": iso(min(before.values()))}
+    earliest = {"before": iso(min(before.values())), "silent": iso(now - FORGET_SECONDS)}
     return Prunable(rows, bool(db.execute(sql("prune_beside"), earliest).fetchone()[0]))
 
 
-def prune(db: sqlite3.Connection, before: Mapping[str, float], found: Prunable) -> int:
+def prune(db: sqlite3.Connection, before: Mapping[str, float], found: Prunable, now: float) -> int:
     """Remove what was found and still is past its time, and what was kept beside it."""
     gone: list[tuple[str]] = []
     for status, rows in found.rows.items():
@@ -101,4 +104,5 @@ def prune(db: sqlite3.Connection, before: Mapping[str, float], found: Prunable) 
     db.execute(sql("mend_lines"))
     db.execute(sql("mend_barriers"))
     db.execute(sql("prune_batches"), {"before": iso(min(before.values()))})
+    db.execute(sql("workers_forget"), {"silent": iso(now - FORGET_SECONDS)})
     return len(gone)

@@ -209,9 +209,15 @@ class SqliteQueue:
 
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended jobs older than that; looks first, so that nobody waits while it walks."""
-        before = {"done": done_before, "failed": failed_before}
-        found = await self._store.look(lambda db: minding.prunable(db, before, limit))
-        return await self._store.change(lambda db: minding.prune(db, before, found)) if found else 0
+        before, now = {"done": done_before, "failed": failed_before}, self._clock.now()
+
+        def look(db: sqlite3.Connection) -> minding.Prunable:
+            ownerless = self._rolls.ownerless()  # before the holders are read: the dead claim nothing more
+            self._rolls.sweep(ownerless, [worker for (worker,) in db.execute(sql("holders"))])
+            return minding.prunable(db, before, limit, now)
+
+        found = await self._store.look(look)
+        return await self._store.change(lambda db: minding.prune(db, before, found, now)) if found else 0
 
     async def arrival(self, timeout: float) -> bool:
         """Wait until there may be something new to claim."""

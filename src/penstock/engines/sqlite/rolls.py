@@ -9,11 +9,15 @@ interpreter for every job. After a restart of the machine nobody knows what was 
 
 The safe direction is to charge: an attempt goes back free only where a whole roll of this boot does not have
 it. What is written is a short digest; two that are equal charge one job too much.
+
+A worker holds its roll locked, so that the kernel tells whether it lives. One whose worker has ended is swept
+away once no running job names that worker any more.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import logging
 import mmap
@@ -41,9 +45,12 @@ class SqliteRoll:
     def __init__(self, path: Path) -> None:
         self._path = path
         with path.open("xb+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # whoever sweeps holds it for a moment only
             file.write(_header().ljust(ROLL_BYTES, b"\0"))  # all of it: a full disk must be met here
             file.flush()
-            self._memory = mmap.mmap(file.fileno(), ROLL_BYTES)
+            self._memory = mmap.mmap(
+                file.fileno(), ROLL_BYTES
+            )  # with a descriptor of its own: the lock stays
         self._free = list(range(HEADER_BYTES, ROLL_BYTES, _MARK.size))
         self._places: dict[tuple[JobId, int], int] = {}
 
@@ -112,6 +119,18 @@ class Rolls:
             with contextlib.suppress(OSError):  # a file too many does no harm
                 self._path(worker).unlink(missing_ok=True)
 
+    def ownerless(self) -> list[Path]:
+        """Those whose worker's process has ended."""
+        return [path for path in self._folder.glob("*.roll") if _is_unlocked(path)]
+
+    def sweep(self, ownerless: Iterable[Path], holders: Iterable[str]) -> None:
+        """Away with those that no holder of jobs needs; holders are asked for after the ownerless."""
+        needed = {self._path(worker) for worker in holders}
+        for path in ownerless:
+            if path not in needed:
+                with contextlib.suppress(OSError):
+                    path.unlink(missing_ok=True)
+
     def close(self) -> None:
         """Let go of the files; what they say stays."""
         while self._open:
@@ -120,6 +139,15 @@ class Rolls:
     def _path(self, worker: str) -> Path:
         """Others may have written any name into their rows."""
         return self._folder / f"{hashlib.sha256(worker.encode(errors='replace')).hexdigest()[:32]}.roll"
+
+
+def _is_unlocked(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # held, or gone
+        return False
+    return True
 
 
 def _header() -> bytes:

@@ -19,9 +19,6 @@ from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
 from penstock.model.rules import Attempt, Rules, Verdict, after_attempt, after_loss, cancelled
 from penstock.model.states import SQL_STATUS, State
 
-FORGET_SECONDS = 3600.0
-"""How long a dead worker is still shown."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Running:
@@ -188,8 +185,6 @@ def rescue(db: sqlite3.Connection, now: float, rules: Rules, rolls: Rolls, *, ce
     for job_id, died in found:
         _take_back(db, job_id, now, rolls, died=died)
     clear_barriers(db, now)
-    before = {"before": iso(now - FORGET_SECONDS - rules.dead_after_seconds)}
-    rolls.forget([worker for (worker,) in db.execute(sql("workers_forget"), before).fetchall()])
     return [job_id for job_id, _ in found]
 
 
