@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager, suppress
 import psutil
 import pytest
 
+from penstock.engines.sqlite.rolls import Rolls
 from tests.support.command_line import PATIENCE, Program
 from tests.support.person import Person
 from tests.support.raw_socket import Message, RawTab
@@ -294,6 +295,8 @@ def test_a_worker_killed_while_it_parses_costs_one_retry(installed: Program, per
                 parser.suspend()
             document = person.upload("keys.md", NOTE + b"\nTwice.\n")
             tab.until(is_stage(document, "parse", "running"))
+            # The event tells of the claim; one killed before the handler's first step would spend no retry.
+            until("its handler has begun", lambda: has_begun(installed, document))
             doomed.kill()
         assert stages(tab, document) == [("parse", "queued", 0), ("parse", "running", 0)]
         with working(installed):
@@ -310,6 +313,17 @@ def test_a_worker_killed_while_it_parses_costs_one_retry(installed: Program, per
     ]
     assert states(tab, document) == ["pending", "parsed", "ingested"]
     assert_without_gap(tab)
+
+
+def has_begun(program: Program, document: str) -> bool:
+    """Whether the worker has called the document's job over on its roll."""
+    with closing(sqlite3.connect(program.data / "penstock.db", timeout=PATIENCE)) as db:
+        found = db.execute(
+            "SELECT worker_id, queue_id, token FROM unified_queue"
+            " WHERE document_id = ? AND status = 'in_progress'",
+            (document,),
+        ).fetchone()
+    return found is not None and Rolls(program.data / "run").had_begun(*found)
 
 
 def test_what_was_committed_and_not_sent_is_sent_by_the_next_process(
