@@ -106,7 +106,8 @@ class Rescuing:
         return [running.job_id for running in held if running.job_id in settled]
 
     def _gone(self) -> list[str]:
-        return sorted(worker for worker, process in self._processes.items() if is_gone(process))
+        known = self._processes.items()
+        return sorted(worker for worker, process in known if is_gone(process, one_machine=False))
 
     def _remember(self, workers: Sequence[Sequence[bytes]], nearest: bytes, now: float) -> None:
         self._processes = {worker.decode(): process.decode() for worker, process, _ in workers}

@@ -160,7 +160,7 @@ def lost(db: sqlite3.Connection, now: float, rules: Rules, *, certain: bool) -> 
     where = {
         "now": iso(now),
         "dead_before": iso(now - rules.dead_after_seconds),
-        "gone": json.dumps([worker for worker, process in workers if is_gone(process)]),
+        "gone": json.dumps([worker for worker, process in workers if is_gone(process, one_machine=True)]),
         "certain": certain,
     }
     found = db.execute(sql("rescue_find"), where).fetchall()

@@ -16,15 +16,18 @@ def identity() -> str:
     return f"{machine}:{os.getpid()}:{started}" if machine and started else ""
 
 
-def is_gone(known: str) -> bool:
-    """True only if it is certain: the process ended, or the machine was restarted since."""
+def is_gone(known: str, *, one_machine: bool) -> bool:
+    """True only if it is certain: the process ended, or the machine was restarted since.
+
+    Where others may run on another machine, another boot tells nothing: it may be that one's.
+    """
     here = _machine()
     if not known or not here:
         return False
     boot, namespace, pid, started = known.split(":")
     our_boot, our_namespace = here.split(":")
     if boot != our_boot:
-        return True
+        return one_machine
     return namespace == our_namespace and _start_of(int(pid)) != started
 
 
