@@ -1,4 +1,4 @@
-"""Workers on several machines with one Redis: what a kernel knows of its own processes says nothing of others."""
+"""Workers on several machines with one Redis: what one kernel knows of its processes is no word about others."""
 
 from collections.abc import AsyncIterator
 
