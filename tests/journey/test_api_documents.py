@@ -26,7 +26,9 @@ KEYS = b"# Keys\n\nA lost key costs forty crowns.\n"
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     program = Program(tmp_path_factory.mktemp("documents"))
     limits = program.folder / "limits.yaml"
-    limits.write_text("collections: {small: {limits: {file_bytes: 4}}}", encoding="utf-8")
+    limits.write_text(
+        "collections: {small: {limits: {file_bytes: 4}}, spared: {recreation_policy: skip}}", encoding="utf-8"
+    )
     with serving(program, "run", "--role=all", "--config", limits) as process:
         for name in ("papers", "others"):
             assert program("collection", "create", name).code == 0
@@ -180,6 +182,23 @@ def test_a_collection_is_built_anew_with_what_is_handed_in(client: httpx.Client)
     at = f"/workspaces/{LOCAL_WORKSPACE}/collections/others"
     until("the new one answers", lambda: not client.get(at).json()["rebuilding"])
     assert client.get(f"{DOCUMENTS}/{taken['document_id']}").json()["status"] == "ingested"
+
+
+def test_a_collection_whose_policy_spares_it_is_not_built_anew(client: httpx.Client) -> None:
+    """Text and upload that ask for it take themselves in alone, once documents can be found."""
+    (old,) = sent(client, ("pier.md", b"# Pier\n\nThe pier is short.\n"), collection="spared")
+    before = ended(client, old["document_id"])["versions"]
+    text = {"collection": "spared", "name": "mole", "content": "The mole is old.", "reindex": True}
+    asked = [client.post(f"{DOCUMENTS}/text", json=text)]
+    form = {"collection": "spared", "reindex": "true"}
+    asked.append(client.post(DOCUMENTS, data=form, files={"files": ("quay.txt", b"The quay is long.")}))
+
+    for reply in asked:
+        (taken,) = reply.json()["items"]
+        assert ended(client, taken["document_id"])["status"] == "ingested"
+    assert client.get(f"{DOCUMENTS}/{old['document_id']}").json()["versions"] == before
+    spared = client.get(f"/workspaces/{LOCAL_WORKSPACE}/collections/spared").json()
+    assert spared["rebuilding"] is False
 
 
 def test_a_broken_file_ends_in_error_and_can_be_tried_again(client: httpx.Client) -> None:

@@ -355,6 +355,29 @@ def test_a_link_to_a_folder_means_the_folder(program: Program, folder: Path) -> 
     assert payload["folder_path"] == str(folder)
 
 
+def test_a_submit_that_reindexes_follows_the_policy_too(program: Program, folder: Path) -> None:
+    """What is there stays by `skip` and `append`, which is said; the answer tells what is done."""
+
+    async def fill(store: Store) -> None:
+        await ingested(store, program.data, folder / "a.md", ["a"])
+
+    program.in_store(fill)
+    file = program.folder / "penstock.yaml"
+    words = (*SUBMIT, "--path", folder / "b.md", "--reindex", "--config", file)
+    told: dict[str, list[bool]] = {}
+    for policy in ("skip", "append", "recreate"):
+        file.write_text(f"collections: {{notes: {{recreation_policy: {policy}}}}}", encoding="utf-8")
+        planned = program.json(*words, "--dry-run")
+        ran = program(*words, "--json")
+        shown = program.json("collection", "show", "notes")
+        told[policy] = [planned["reindexing"], ran.said()["reindexing"], bool(shown["building"])]
+        assert (f"by its recreation_policy, {policy}, what notes has stays" in ran.err) is (
+            policy != "recreate"
+        )
+
+    assert told == {"skip": [False] * 3, "append": [False] * 3, "recreate": [True] * 3}
+
+
 def test_reindexing_follows_its_policy(program: Program, folder: Path) -> None:
     """`skip` leaves what is there, `append` needs sources, `recreate` opens the index beside."""
 

@@ -26,6 +26,19 @@ class RecreationPolicy(StrEnum):
     APPEND = "append"
     """They stay; what is new or changed is taken in."""
 
+    def rebuilds(self, seen: int) -> bool:
+        """Whether a collection of which readers see so many documents is built anew when that is asked for.
+
+        Documents that wait or failed do not count: the very one that comes with the wish is among them.
+        """
+        match self:
+            case RecreationPolicy.RECREATE:
+                return True
+            case RecreationPolicy.SKIP:
+                return seen == 0
+            case RecreationPolicy.APPEND:
+                return False
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionLimits:

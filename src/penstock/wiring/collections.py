@@ -110,16 +110,27 @@ def check_alike(found: Collection, description: str, choice: RecipeChoice) -> No
         )
 
 
-async def reindex(store: Store, settings: Settings, collection: Collection) -> Generation:
-    """Open the generation that a rebuild fills, or join the open one; old answers stay until the swap."""
-    return await store.write(rebuilder(settings, collection))
+async def reindex(
+    store: Store, settings: Settings, collection: Collection, policy: RecreationPolicy | None = None
+) -> Generation | None:
+    """Open the generation that a rebuild fills, or join the open one; old answers stay until the swap.
+
+    None where the policy, the collection's own unless given, is to leave what is there.
+    """
+    return await store.write(rebuilder(settings, collection, policy))
 
 
-def rebuilder(settings: Settings, collection: Collection) -> Callable[[Transaction], Generation]:
-    """The same for a transaction of the caller's own."""
+def rebuilder(
+    settings: Settings, collection: Collection, policy: RecreationPolicy | None = None
+) -> Callable[[Transaction], Generation | None]:
+    """The same for a transaction of the caller's own; whoever asks for a rebuild asks here."""
+    chosen = policy or policy_of(settings, collection)
     recipe = recipe_for(settings, wanted_recipe(settings, collection))
 
-    def begin(tx: Transaction) -> Generation:
+    def begin(tx: Transaction) -> Generation | None:
+        seen, _ = tx.shelves.coverage(collection.id)
+        if not chosen.rebuilds(seen):
+            return None
         generation = tx.shelves.open_generation(collection.id, recipe.to_json())
         tx.debts.owe(NewDebt(kind=DebtKind.REBUILD, about=str(generation.id)))
         return generation
@@ -131,29 +142,20 @@ async def reindex_for(store: Store, settings: Settings, lease: Lease) -> None:
     """Open the generation a job's message asked for, or join the open one; once, however often it runs."""
     if await store.catalogue.report(lease.job_id) is not None:
         return
-    collection = await known_collection(store, settings, lease.collection)
-    if not await _is_recreated(store, settings, collection):
-        return
-    recipe = recipe_for(settings, wanted_recipe(settings, collection)).to_json()
+    rebuild = rebuilder(settings, await known_collection(store, settings, lease.collection))
 
     def begin(tx: Transaction) -> None:
         tx.guard(lease)
-        generation = tx.shelves.open_generation(collection.id, recipe)
-        tx.debts.owe(NewDebt(kind=DebtKind.REBUILD, about=str(generation.id)))
-        tx.kept.keep_report(lease.job_id, json.dumps({"reindexed": generation.id}))
+        generation = rebuild(tx)
+        if generation is not None:
+            tx.kept.keep_report(lease.job_id, json.dumps({"reindexed": generation.id}))
 
     await store.write(begin)
 
 
-async def _is_recreated(store: Store, settings: Settings, collection: Collection) -> bool:
-    """Whether the collection's policy is to build it anew when a message asks for it."""
-    match RecreationPolicy(declared(settings, collection).recreation_policy):
-        case RecreationPolicy.RECREATE:
-            return True
-        case RecreationPolicy.SKIP:
-            return not (await store.catalogue.counts(collection.id))["visible"]
-        case RecreationPolicy.APPEND:
-            return False  # the document the message is about is what is appended
+def policy_of(settings: Settings, collection: Collection) -> RecreationPolicy:
+    """What a rebuild makes of the documents that are there, as the configuration says."""
+    return RecreationPolicy(declared(settings, collection).recreation_policy)
 
 
 def recipe_for(settings: Settings, choice: RecipeChoice, *, place: str = "") -> Recipe:

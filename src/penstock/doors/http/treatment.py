@@ -29,7 +29,7 @@ class Treatment(Asked):
     reindex: bool = Field(
         default=False,
         description="Build the whole collection anew as well, beside what answers; one that is being built"
-        " is joined.",
+        " is joined. A `recreation_policy` in the server's configuration may be to leave what is there.",
     )
 
     def rank(self, most: int) -> int:

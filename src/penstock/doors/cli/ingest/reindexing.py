@@ -42,7 +42,7 @@ LOOK_SECONDS = 0.5
     notes=(
         "`recreate` builds every document anew by the recipe in force, from the bytes that are kept; the old "
         "index answers until the new one is complete.",
-        "`skip` does so only if the collection has no documents yet.",
+        "`skip` does so only if no document of the collection can be found yet.",
         "`append` submits the folders the configuration names; only new and changed files are taken.",
     ),
 )
@@ -95,27 +95,25 @@ async def _begin(
     from penstock.wiring import collections
 
     collection = await collections.known_collection(store, settings, name)
-    policy = chosen or collections.declared(settings, collection).recreation_policy
+    policy = RecreationPolicy(chosen) if chosen else collections.policy_of(settings, collection)
     counts = await store.catalogue.counts(collection.id)
     documents = sum(counts[state] for state in ("pending", "parsed", "ingested", "error"))
     recipe = collections.recipe_for(settings, collections.wanted_recipe(settings, collection)).to_json()
     done = Reindexed(
         collection=name,
-        policy=policy,
-        action="rebuild",
+        policy=policy.value,
+        action="rebuild" if policy.rebuilds(counts["visible"]) else "nothing",
         documents=documents,
         recipe=recipe_facts(recipe),
         jobs=[],
         wait=None,
         dry_run=rehearse,
     )
-    if policy == "skip" and documents:
-        done["action"] = "nothing"
-    elif policy == "append":
+    if policy is RecreationPolicy.APPEND:
         done["action"] = "submit"
         done["jobs"] = await _append(store, settings, collection, rehearse=rehearse)
-    elif not rehearse:
-        await collections.reindex(store, settings, collection)
+    elif not rehearse and await collections.reindex(store, settings, collection, policy) is None:
+        done["action"] = "nothing"
     return done
 
 

@@ -52,7 +52,10 @@ class Refusals(TypedDict, total=False):
 
 
 class Handed(Refusals):
-    """What was handed in, in order; `wait` is null unless somebody waited; only a server has `refused`."""
+    """What was handed in, in order; `wait` is null unless somebody waited; only a server has `refused`.
+
+    `reindexing` tells whether the collection is built anew; with a server, whether that was asked for.
+    """
 
     collection: str
     items: list[ItemFacts]

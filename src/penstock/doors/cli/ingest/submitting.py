@@ -40,6 +40,7 @@ WAITED_PRIORITY = 10
 """Someone is waiting."""
 FOLDER_PRIORITY = 3
 LIBRARY_PRIORITY = 1
+KEPT = "by its recreation_policy, {policy}, what {name} has stays; nothing is built anew"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,8 @@ class Call:
         "Files get priority 9, or 10 with `--wait`; folders and projects 3; addresses 1.",
         "With `--wait` it ends with 0 only if everything was ingested, with 2 if anything failed and with 5 "
         "if `--timeout` was over before; what has not ended then stays queued.",
-        "`--reindex` also rebuilds the whole collection beside the one that answers.",
+        "`--reindex` also rebuilds the whole collection beside the one that answers, unless its "
+        "`recreation_policy` is to leave what is there.",
         "Through a server folders and projects are read here by the same rules and their files sent; what "
         "the server refuses is told, the others are taken in, and it ends with 1.",
         "A server fetches no addresses for others: store what `--url` names as a file and hand that in.",
@@ -103,7 +105,9 @@ class Call:
 @click.option("--ignore", type=text, multiple=True, help="Of folders, no files like this.")
 @click.option("--depth", type=click.IntRange(0, 64), metavar="N", help="Levels of a folder; 0 enters none.")
 @click.option("--priority", type=text, help="0 to 10, or high, normal, low.")
-@click.option("--reindex", is_flag=True, help="Rebuild the whole collection as well.")
+@click.option(
+    "--reindex", is_flag=True, help="Rebuild the whole collection as well, as its recreation_policy says."
+)
 @click.option("--skip-validation", is_flag=True, help="Take of damaged files what can still be read.")
 @click.option("--no-preserve-metadata", is_flag=True, help="Drop the metadata documents have already.")
 @click.option("--wait", is_flag=True, help="Stay until everything has ended.")
@@ -137,6 +141,8 @@ class Submission:
         self._given = given
         self._call = call
         self._items: list[ItemFacts] = []
+        self._reindexing = call.reindex
+        """Whether the collection is built anew; a server is only asked for it."""
 
     def interrupted(self) -> int:
         """Ctrl-C: what was accepted stays, and the person is told how to go on."""
@@ -159,7 +165,7 @@ class Submission:
                 Handed(
                     collection=call.collection,
                     items=self._items,
-                    reindexing=call.reindex,
+                    reindexing=self._reindexing,
                     wait=found,
                     dry_run=call.dry_run,
                     **self._more(),
@@ -183,7 +189,7 @@ class _Submit(Submission):
 
     async def run(self, store: Store, settings: Settings) -> int:
         """Look, submit, and wait if asked to."""
-        from penstock.wiring.collections import known_collection, reindex
+        from penstock.wiring.collections import known_collection, policy_of, reindex
         from penstock.wiring.intake import file_bytes_max, submit_all
 
         call = self._call
@@ -192,11 +198,15 @@ class _Submit(Submission):
         requests = requests_of(call, settings, file_bytes_max=largest)
         options = _options(call)
         if call.dry_run:
+            seen = (await store.catalogue.counts(collection.id))["visible"]
+            self._reindexing = call.reindex and policy_of(settings, collection).rebuilds(seen)
             self._items = await _plan(requests, settings)
             self.show(None)
             return Exit.OK
         if call.reindex:
-            await reindex(store, settings, collection)
+            self._reindexing = await reindex(store, settings, collection) is not None
+            if not self._reindexing and not call.quiet:
+                output.talk(KEPT.format(name=call.collection, policy=policy_of(settings, collection)))
         admitted = await submit_all(store, settings, call.collection, requests, options)
         self._items = [_item(request, each) for request, each in zip(requests, admitted, strict=True)]
         if not self._given.as_json:
