@@ -54,31 +54,98 @@ async def test_a_child_reads_files_of_one_owner_alone(tmp_path: Path) -> None:
     text = given(tmp_path, "a.txt", b"words")
 
     async with parsers() as pool:
-        fresh = pool.pids
+        fresh = set(pool.pids)
         await pool.parse(text, "a.txt", owner="ann")
-        anns = pool.pids
+        anns = set(pool.pids)
         await pool.parse(text, "a.txt", owner="bob")
-        bobs = pool.pids
+        both = set(pool.pids)
         await pool.parse(text, "a.txt", owner="bob")
-        again = pool.pids
+        again = set(pool.pids)
 
-    assert (fresh, again) == (anns, bobs)
-    assert set(anns).isdisjoint(bobs)
+    assert (fresh, again) == (anns, both)
+    assert len(both - anns) == 1
 
 
-async def test_owners_keep_their_children_where_there_are_enough(tmp_path: Path) -> None:
-    """R6: with a seat for each, taking turns costs no new process."""
+@pytest.mark.parametrize("children", [1, 2])
+async def test_owners_who_take_turns_keep_their_children(tmp_path: Path, children: int) -> None:
+    """Alternating costs no new process, though fewer files are read at once than there are owners."""
     text = given(tmp_path, "a.txt", b"words")
+    owners = ("ann", "bob", "cid")
 
-    async with parsers(children=2) as pool:
-        for owner in ("ann", "bob"):
+    async with parsers(children=children, warm=2) as pool:
+        for owner in owners:
             await pool.parse(text, "a.txt", owner=owner)
         before = sorted(pool.pids)
-        for owner in ("ann", "bob", "bob", "ann"):
+        for owner in owners * 5:
             await pool.parse(text, "a.txt", owner=owner)
         assert sorted(pool.pids) == before
 
-    assert len(before) == 2
+    assert len(before) == len(owners)
+
+
+async def test_children_are_not_kept_without_end(tmp_path: Path) -> None:
+    """With too many owners the child goes that has waited longest, and the others stay."""
+    text = given(tmp_path, "a.txt", b"words")
+
+    async with parsers(children=1, warm=1) as pool:
+        seen = []
+        for owner in "abcde":
+            await pool.parse(text, "a.txt", owner=owner)
+            seen.append(set(pool.pids))
+        for owner in "edc":
+            await pool.parse(text, "a.txt", owner=owner)
+        kept = set(pool.pids)
+        await pool.parse(text, "a.txt", owner="a")
+        after = set(pool.pids)
+
+    assert [len(pids) for pids in seen] == [1, 2, 3, 3, 3]
+    assert kept == seen[-1]
+    assert (len(after), len(after - kept)) == (3, 1)
+
+
+async def test_slow_files_on_every_seat_keep_nobody_waiting(tmp_path: Path) -> None:
+    """R2: more slow files than seats, and quick ones behind them are read while none of those has ended."""
+    slow = given(tmp_path, "slow.pdf", shared_pages(190_000))
+    text = given(tmp_path, "a.txt", b"quick")
+
+    async with parsers(children=2, express_seconds=0.2, pages=200_000) as pool:
+        reading = [asyncio.create_task(pool.parse(slow, "slow.pdf")) for _ in range(4)]
+        await asyncio.sleep(0)
+        quick = await asyncio.gather(*(pool.parse(text, "a.txt") for _ in range(10)))
+        still = [not each.done() for each in reading]
+        for each in reading:
+            each.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+
+    assert [each.text for each in quick] == ["quick"] * 10
+    assert still == [True] * 4
+
+
+async def test_a_file_that_was_put_off_is_read_whole(tmp_path: Path) -> None:
+    """It begins anew on a seat, and neither it nor what came between is read twice or in part."""
+    long = given(tmp_path, "long.pdf", shared_pages(1_500))
+    text = given(tmp_path, "a.txt", b"quick")
+
+    async with parsers(children=1, express_seconds=0.02) as pool:
+        alone = await pool.parse(long, "long.pdf")
+        both = [asyncio.create_task(pool.parse(long, "long.pdf")) for _ in range(2)]
+        await asyncio.sleep(0)
+        quick = [await pool.parse(text, "a.txt") for _ in range(20)]
+        found = await asyncio.gather(*both)
+
+    assert [each.text for each in quick] == ["quick"] * 20
+    assert found == [alone, alone]
+
+
+async def test_who_outstays_the_express_goes_on_where_nobody_waits(tmp_path: Path) -> None:
+    """A long file is not begun anew for nothing: its child reads it to its end."""
+    long = given(tmp_path, "long.pdf", shared_pages(1_500))
+
+    async with parsers(children=1, express_seconds=0.01) as pool:
+        await asyncio.gather(*(pool.parse(long, "long.pdf") for _ in range(2)))
+        before = sorted(pool.pids)
+        await asyncio.gather(*(pool.parse(long, "long.pdf") for _ in range(2)))
+        assert sorted(pool.pids) == before
 
 
 async def test_cancelling_kills_the_child_at_once(tmp_path: Path) -> None:

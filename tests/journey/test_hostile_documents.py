@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from tests.support.files.hostile import HOSTILE, READ
-from tests.support.files.pdf import content_bomb
+from tests.support.files.pdf import content_bomb, shared_pages
 from tests.support.papers import Papers
 from tests.support.processes import Plant
 
@@ -57,6 +58,48 @@ def test_hostile_files_beside_good_ones(papers: Papers) -> None:
     assert worker.stop() == 0
     read = [name for name in states if ends[name] == READ]
     papers.assert_all_is_well(read, failed=[name for name in states if name not in read])
+
+
+def test_files_that_take_all_their_time_keep_nobody_waiting(plant: Plant) -> None:
+    """One bad file, and four: good ones take as long as without them, told by the times in the queue."""
+    plant.choose(parser_children="2", parser_timeout="60s", parser_pages="200000", worker_count="1")
+    papers = Papers(plant)
+    worker = papers.worker()
+
+    def good(batch: str) -> list[Path]:
+        return [papers.write(f"{batch}-{n}.md", f"# {batch} {n}\n\nCat {n} sleeps.\n") for n in range(20)]
+
+    papers.submit(*good("warm"))
+    papers.rest(worker, PATIENCE)
+    alone = papers.submit(*good("alone"))
+    papers.rest(worker, PATIENCE)
+    endless = [papers.folder / f"endless-{n}.pdf" for n in range(4)]
+    for path in endless:
+        path.write_bytes(shared_pages(190_000))
+    hostile = papers.submit(*endless)
+    plant.wait_until(lambda: all(plant.job(job)["status"] == "in_progress" for job in hostile), "they run")
+    beside = papers.submit(*good("beside"))
+    plant.wait_until(
+        lambda: all(plant.job(job)["status"] == "done" for job in beside), "the good ones are in"
+    )
+    still = [plant.job(job)["status"] for job in hostile]
+    papers.run("queue", "cancel", *hostile)
+    papers.rest(worker, PATIENCE)
+
+    assert still == ["in_progress"] * 4
+    waited, usual = _seconds(plant, beside), _seconds(plant, alone)
+    # Two processors read the endless ones, and each of the four may have had the express for its second.
+    assert waited < 4 * usual + 2 * len(hostile), (waited, usual)
+    assert worker.stop() == 0
+    names = [f"{batch}-{n}.md" for batch in ("warm", "alone", "beside") for n in range(20)]
+    papers.assert_all_is_well(names, failed=[path.name for path in endless])
+
+
+def _seconds(plant: Plant, jobs: list[str]) -> float:
+    """From the first submit to the last end, by the queue's own times."""
+    rows = [plant.job(job) for job in jobs]
+    begun = min(datetime.fromisoformat(row["created_at"]) for row in rows)
+    return (max(datetime.fromisoformat(row["finished_at"]) for row in rows) - begun).total_seconds()
 
 
 def test_a_parser_that_dies_twice_on_a_file_is_poison(papers: Papers) -> None:

@@ -30,7 +30,10 @@ class Parser:
     """How files are read: in child processes, within limits."""
 
     children: int = setting(
-        Whole(0, 256), 0, "Files one worker process reads at once, each in a child; 0 is one for every core."
+        Whole(0, 256),
+        0,
+        "Files one worker process reads at once, each in a child, and one more for as long as it is quick; "
+        "0 is one for every core.",
     )
     documents: int = setting(
         Whole(1, 1_000_000), 500, "Files a child reads before a fresh one takes its place."

@@ -1,29 +1,29 @@
 """The pool: a few warm children, each asked for one file at a time, none trusted.
 
-Not a shared executor, which one segfault breaks for everybody: every seat has a child of its own. A child
-that answered waits for the next file; one that died, ran out of time or memory, was cancelled or has read
-many files is ended, and its seat gets a fresh one in the background before it is free again. So there are
-never more children than seats, a caller has his answer at once, and the next one finds a warm child.
-
-A child belongs to the owner of its first file: a file may take it over, and must then not meet another's. An
-owner is given a child of his own where one is free, else a fresh one, for which he waits.
+Not a shared executor, which one segfault breaks for everybody: whoever has his turn asks a child of his own.
+A child that answered waits for the next file; one that died, ran out of time or memory, was cancelled or has
+read many files is ended, and a fresh one is made in the background before the turn passes on. So a caller has
+his answer at once, and the next one finds a warm child. Who has his turn, and whose a child is, see `turns`
+and `stable`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import secrets
 import signal
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from penstock.engines.parsers.child import Child, Ended, Nonsense, Silent
 from penstock.engines.parsers.gathering import Gathering, checked
+from penstock.engines.parsers.stable import Stable
+from penstock.engines.parsers.turns import Turn, Turns
 from penstock.engines.parsers.wire import NAME_CHARS_MAX, End, Failure, Ready, Task, Window
 from penstock.model.codes import CODES
 from penstock.model.errors import Broken, Fault, Refused
@@ -44,6 +44,10 @@ class Bounds:
     """How many children there are, how long each lives, and what one document may cost."""
 
     children: int = 2
+    """Files read at once; one more is, while it takes no longer than `express_seconds`."""
+    warm: int = 4
+    """Children kept beyond those that read, for owners who take turns."""
+    express_seconds: float = 1.0
     documents: int = 500
     """Documents a child reads before it is replaced."""
     seconds: float = 60.0
@@ -55,11 +59,14 @@ class Bounds:
     """Refuse to read anything where the kernel cannot keep a child from files and network."""
 
 
-class _Seat:
-    """A place for one child; who holds the seat may ask it."""
+@dataclass(slots=True)
+class _Hold:
+    """A turn, and the child that must end before it is passed on."""
 
-    def __init__(self) -> None:
-        self.child: Child | None = None
+    turn: Turn
+    spoilt: Child | None = None
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once a child has the file: its start is no file's fault."""
 
 
 class Parsers:
@@ -68,52 +75,84 @@ class Parsers:
     def __init__(self, command: Sequence[str], bounds: Bounds) -> None:
         self._command = tuple(command)
         self._bounds = bounds
-        self._free = [_Seat() for _ in range(bounds.children)]
-        self._seats = tuple(self._free)
-        self._turn = asyncio.Semaphore(bounds.children)
+        self._turns = Turns(bounds.children)
+        self._stable = Stable(self._started, bounds.children + 1 + bounds.warm)
         self._mending: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def open(self) -> None:
         """Start the first child, so that a set-up that cannot parse is told at once."""
-        async with self._turn:
-            seat = self._free.pop()
-            try:
-                await self._child_of(seat)
-            finally:
-                self._free.append(seat)
+        await self._stable.refresh()
 
     async def close(self) -> None:
         """End every child and wait until all are gone; asked twice, it does nothing more."""
         self._closed = True
-        children = [seat.child for seat in self._seats if seat.child is not None]
-        for child in children:
-            child.kill()
-        for task in self._mending:
+        mending = list(self._mending)
+        for task in mending:
             task.cancel()
-        await asyncio.gather(*self._mending, return_exceptions=True)
-        await asyncio.gather(*(child.end() for child in children))
+        await self._stable.close()
+        await asyncio.gather(*mending, return_exceptions=True)
 
     @property
     def pids(self) -> tuple[int, ...]:
         """The children that run now."""
-        return tuple(seat.child.pid for seat in self._seats if seat.child and seat.child.is_alive)
+        return self._stable.pids
 
     async def parse(self, source: Path, name: str, *, lenient: bool = False, owner: str = "") -> Parsed:
         """Read a file in a child (R1 to R6)."""
         handle = _opened(source)
+        read = partial(self._read, handle, name, lenient=lenient, owner=owner)
+        take, found = self._turns.take, None
         try:
-            async with contextlib.AsyncExitStack() as stack:
-                await self._turn.acquire()
-                seat = self._seat_for(owner)
-                stack.callback(self._leave, seat)
-                return await self._parse(seat, handle, name, lenient=lenient, owner=owner)
+            while found is None:  # an express turn may come to nothing, once
+                hold = _Hold(await take())
+                try:
+                    found = await (self._hurried(hold, read) if hold.turn.express else read(hold))
+                finally:
+                    self._leave(hold)
+                take = self._turns.take_seat
+            return found
         finally:
             os.close(handle)
 
     # One document ------------------------------------------------------------------------------------
 
-    async def _parse(self, seat: _Seat, handle: int, name: str, *, lenient: bool, owner: str) -> Parsed:
+    async def _hurried(self, hold: _Hold, read: Callable[[_Hold], Awaitable[Parsed]]) -> Parsed | None:
+        """Read on the express; None if it took too long there and another waited."""
+        try:
+            async with asyncio.timeout(None) as hurry:
+                usher = asyncio.create_task(self._ushered(hold, hurry))
+                try:
+                    return await read(hold)
+                finally:
+                    usher.cancel()
+        except TimeoutError:
+            if hold.spoilt is not None:
+                await hold.spoilt.end()  # both would move through the one open file
+            return None
+
+    async def _ushered(self, hold: _Hold, hurry: asyncio.Timeout) -> None:
+        """Get who outstays the express a seat, or out of the way of whoever waits for it."""
+        await hold.asked.wait()
+        await asyncio.sleep(self._bounds.express_seconds)
+        seat = asyncio.create_task(self._turns.take_seat())
+        wanted = asyncio.create_task(hold.turn.wanted.wait())
+        try:
+            await asyncio.wait([seat, wanted], return_when=asyncio.FIRST_COMPLETED)
+            if seat.done():
+                self._turns.release(hold.turn)
+                hold.turn = seat.result()
+            else:
+                hurry.reschedule(asyncio.get_running_loop().time())
+        except asyncio.CancelledError:
+            if seat.done():
+                self._turns.release(seat.result())
+            raise
+        finally:
+            seat.cancel()
+            wanted.cancel()
+
+    async def _read(self, handle: int, name: str, hold: _Hold, *, lenient: bool, owner: str) -> Parsed:
         bounds = self._bounds
         task = Task(
             nonce=secrets.token_hex(16),
@@ -124,7 +163,9 @@ class Parsers:
             pages=bounds.pages,
             unpacked_bytes=bounds.unpacked_bytes,
         )
-        child = await self._asked(seat, task, handle, owner)
+        os.lseek(handle, 0, os.SEEK_SET)  # an earlier reader may have moved on in it
+        child = await self._asked(hold, task, handle, owner)
+        hold.asked.set()
         keep = False
         try:
             async with asyncio.timeout(bounds.seconds), child.watched(LOOK_SECONDS):
@@ -137,22 +178,23 @@ class Parsers:
         except Nonsense as error:
             raise Broken(f"The parser gave {error}.", code=_CRASHED) from error
         finally:
-            if not keep:
+            if keep and child.documents < bounds.documents:
+                self._stable.give(child)
+                hold.spoilt = None
+            else:
                 child.kill()
         if isinstance(said, Failure):
             raise _refusal(said)
         return said
 
-    async def _asked(self, seat: _Seat, task: Task, handle: int, owner: str) -> Child:
+    async def _asked(self, hold: _Hold, task: Task, handle: int, owner: str) -> Child:
         """A child that has the file; one that died while it waited is replaced and no file's fault."""
-        if seat.child is not None and seat.child.owner not in (None, owner):
-            await seat.child.end()
-        child = await self._child_of(seat)
+        hold.spoilt = child = await self._stable.take(owner)
         try:
             child.ask(task, handle, owner)
         except Silent:
-            await child.end()
-            child = await self._child_of(seat)
+            await self._stable.end(child)
+            hold.spoilt = child = await self._stable.take(owner)
             child.ask(task, handle, owner)
         return child
 
@@ -194,26 +236,11 @@ class Parsers:
         how = _signal_name(-ended.code) if ended.code < 0 else f"exit code {ended.code}"
         return Broken(f"The parser died on this file ({how}).", code=_CRASHED)
 
-    # Seats -------------------------------------------------------------------------------------------
+    # Children ----------------------------------------------------------------------------------------
 
-    def _seat_for(self, owner: str) -> _Seat:
-        """A free seat, the one left last before others: with a child of the owner's, else with nobody's."""
-
-        def rank(seat: _Seat) -> int:
-            whose = None if seat.child is None else seat.child.owner
-            return 2 if whose == owner else 1 if whose is None else 0
-
-        best = max(reversed(self._free), key=rank)
-        self._free.remove(best)
-        return best
-
-    async def _child_of(self, seat: _Seat) -> Child:
-        """The seat's child, or a fresh one; only one that is shut in as asked ever takes the seat."""
+    async def _started(self) -> Child:
+        """A fresh child; only one that is shut in as asked is ever given a file."""
         self._check_open()
-        if seat.child is not None and seat.child.is_alive:
-            return seat.child
-        if seat.child is not None:
-            await seat.child.end()
         child = await Child.start(self._command, self._bounds.memory_bytes)
         try:
             self._check_shut_in(child.ready)
@@ -221,7 +248,6 @@ class Parsers:
         except Fault:
             await child.end()
             raise
-        seat.child = child
         return child
 
     def _check_open(self) -> None:
@@ -237,35 +263,25 @@ class Parsers:
                 code="ERR_CONFIGURATION",
             )
 
-    def _leave(self, seat: _Seat) -> None:
-        """Free a seat: at once if its child can go on, else once it has a fresh one."""
-        child = seat.child
-        if child is not None and child.is_alive and self._can_go_on(child):
-            self._release(seat)
+    def _leave(self, hold: _Hold) -> None:
+        """Pass the turn on: at once if the child can go on, else once a fresh one waits."""
+        if hold.spoilt is None:
+            self._turns.release(hold.turn)
             return
-        task = asyncio.get_running_loop().create_task(self._mend(seat))
+        task = asyncio.get_running_loop().create_task(self._mend(hold, hold.spoilt))
         self._mending.add(task)
         task.add_done_callback(self._mending.discard)
 
-    def _can_go_on(self, child: Child) -> bool:
-        return not child.killed and child.documents < self._bounds.documents
-
-    async def _mend(self, seat: _Seat) -> None:
+    async def _mend(self, hold: _Hold, spoilt: Child) -> None:
         try:
-            if seat.child is not None:
-                await seat.child.end()
-                seat.child = None
+            await self._stable.end(spoilt)
             if not self._closed:
-                await self._child_of(seat)
+                await self._stable.refresh()
         except Fault as fault:
-            # The next document on this seat tries again, and is told if that fails as well.
+            # Whoever has the turn next tries again, and is told if that fails as well.
             log.warning("no fresh parser yet: %s", fault.message)
         finally:
-            self._release(seat)
-
-    def _release(self, seat: _Seat) -> None:
-        self._free.append(seat)
-        self._turn.release()
+            self._turns.release(hold.turn)
 
 
 def _opened(source: Path) -> int:
