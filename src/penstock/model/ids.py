@@ -8,6 +8,9 @@ import socket
 import time
 import uuid
 
+AGAIN = ":again:"
+"""In ids of jobs that an engine is told of once more: what stands before it is the job's own id."""
+
 
 def new_job_id(now: float | None = None) -> str:
     """A UUID of version 7: unique, and later ids sort after earlier ones (neighbours on disk)."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 
 from penstock.model.collections import check_collection_name
 from penstock.model.errors import ErrorClass, ErrorReport, Refused
+from penstock.model.ids import AGAIN
 from penstock.model.instants import UNSET, instant_of
 from penstock.model.jobs import JOB_ID, NAME_LENGTH_MAX, PRIORITY_NAMES, JobId, TenantId, priority_of
 from penstock.model.message_fields import Fields, invalid
@@ -218,9 +219,10 @@ def _of_worker(told: Fields, terms: Terms) -> Message:
 
 def _id(told: Fields, name: str) -> JobId:
     job_id = told.needed(name)
-    if not JOB_ID.fullmatch(job_id) or job_id.endswith(_EXPIRY):
+    if not JOB_ID.fullmatch(job_id) or job_id.endswith(_EXPIRY) or AGAIN in job_id:
         raise Refused(
-            f"{name} {job_id[:40]!r} is not letters, digits and . _ : -, 200 at most, or ends in {_EXPIRY}",
+            f"{name} {job_id[:40]!r} is not letters, digits and . _ : -, 200 at most, "
+            f"or ends in {_EXPIRY}, or has {AGAIN} in it",
             code="ERR_JOB_ID_INVALID",
         )
     return JobId(job_id)

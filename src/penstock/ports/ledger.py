@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from penstock.model.errors import ErrorReport
-from penstock.model.ids import new_job_id
+from penstock.model.ids import AGAIN, new_job_id
 from penstock.model.jobs import BatchId, Job, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import Outcome
 from penstock.ports.roll import Roll
@@ -41,17 +41,14 @@ class Message:
     job: NewJob
 
 
-_AGAIN = ":again:"
-
-
 def told_again(job: NewJob) -> NewJob:
     """The same job under another id, for an engine that takes the first for ended or for another's."""
-    return replace(job, id=JobId(f"{booked_id(job.id)}{_AGAIN}{new_job_id()[-12:]}"))
+    return replace(job, id=JobId(f"{booked_id(job.id)}{AGAIN}{new_job_id()[-12:]}"))
 
 
 def booked_id(job_id: JobId) -> JobId:
     """The id in the book of a job as the engine calls it."""
-    return JobId(job_id.partition(_AGAIN)[0])
+    return JobId(job_id.partition(AGAIN)[0])
 
 
 @dataclass(slots=True)

@@ -93,9 +93,7 @@ class BookedStore:
         """Tell in their hashes what jobs made; the numbers are worth less than the end of the job."""
         try:
             for theirs, job in jobs.items():
-                made = await self._yields.of(job)
-                for name in {theirs, job}:
-                    await describe(self.engine.access, name, made)
+                await describe(self.engine.access, theirs, await self._yields.of(job))
         except Fault as fault:
             log.warning("what jobs made is not in their hashes: %s", fault.message)
 

@@ -33,7 +33,7 @@ _EARLY = Park(
     ErrorReport(code="ERR_STORE_BUSY", message="another job of its subject has not ended yet"), EARLY_SECONDS
 )
 _CROSSED = Failed(ErrorReport(code="ERR_SUPERSEDED", message="a job that was submitted earlier comes first"))
-"""Of a job that stands before an earlier one in the engine alone: told again, it will stand behind it."""
+"""Of a job that stands before an earlier one in the engine alone: told again, it stands behind it."""
 
 
 class BookedQueue:
@@ -128,7 +128,8 @@ class BookedQueue:
             return
         self._more = True
         self._owed += begun.ended
-        self._owed += [(lease, await self._out_of_turn(lease, before)) for lease, before in begun.early]
+        for lease, before in begun.early:
+            self._owed.append((lease, await self._out_of_turn(lease, before)))
         await self._pay()
 
     async def _out_of_turn(self, lease: Lease, before: JobId) -> Outcome:
@@ -137,16 +138,25 @@ class BookedQueue:
         The engine heard of the two the other way round: the later one of a new submit, the earlier one only
         when book and engine were compared. Neither would ever run.
         """
-        ahead: JobId | None = before
         try:
-            for _ in range(LINE_MAX):
-                there = None if ahead is None else await self._desk.find(ahead)
-                ahead = None if there is None else there.behind
-                if ahead == lease.job_id:
-                    return _CROSSED
-        except Fault:
-            pass  # it comes again
+            if await self._stands_before(lease.job_id, before):
+                # Told first, then ended: whoever reads its status sees it wait, and never that it failed.
+                entered = await self._ledger.entered([booked_id(lease.job_id)])
+                await self._engine.submit([told_again(job) for job in entered])
+                return _CROSSED
+        except Fault as fault:
+            log.warning("a job before its turn waits: %s", fault.message)  # it comes again
         return _EARLY
+
+    async def _stands_before(self, job: JobId, other: JobId) -> bool:
+        """Whether the engine has `other` wait for `job`."""
+        ahead: JobId | None = other
+        for _ in range(LINE_MAX):
+            there = None if ahead is None else await self._desk.find(ahead)
+            ahead = None if there is None else there.behind
+            if ahead == job:
+                return True
+        return False
 
     async def _pay(self) -> None:
         """Tell the engine of ends it has not heard of."""

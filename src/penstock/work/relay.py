@@ -25,6 +25,8 @@ log = logging.getLogger("penstock.relay")
 LOOK_SECONDS = 0.5
 COMPARE_SECONDS = 30.0
 PORTION = 500
+ROUNDS_MAX = 3
+"""So often at once; what is still missing then is told after the usual time."""
 TOLD_PORTION = 20
 """Jobs read whole at once: a payload may be large."""
 
@@ -91,11 +93,17 @@ class Comparer:
         """At once, and then every half minute or so."""
         while True:
             try:
-                if missing := await self.compare():
-                    log.warning("%d jobs were missing in the queue and were told to it again", missing)
+                await self.agree()
             except Fault as fault:
                 log.warning("book and queue cannot be compared: %s", fault.message)
             await asyncio.sleep(jittered_around(COMPARE_SECONDS))
+
+    async def agree(self) -> None:
+        """Compare until nothing is missing: what is told may end, in the engine alone, what came later."""
+        for _ in range(ROUNDS_MAX):
+            if not (missing := await self.compare()):
+                return
+            log.warning("%d jobs were missing in the queue and were told to it again", missing)
 
     async def compare(self) -> int:
         """Tell the engine every unfinished job it does not have; how many.

@@ -13,6 +13,7 @@ from penstock.engines.redis.protocol import Word
 from penstock.engines.redis.scripts import SCRIPTS
 from penstock.model.errors import Refused
 from penstock.model.fingerprints import idempotency_key, subject_of
+from penstock.model.ids import AGAIN
 from penstock.model.jobs import Accepted, JobId, NewJob, Operation, Receipt
 from penstock.model.rules import Rules
 from penstock.model.statuses import message_of, stamped
@@ -121,7 +122,7 @@ async def _submit_one(access: Access, job: NewJob, entry: Entry, text: bytes, no
 
 
 def _is_usual(job: NewJob) -> bool:
-    return job.op is not Operation.DELETE and job.run_at is None
+    return job.op is not Operation.DELETE and job.run_at is None and AGAIN not in job.id
 
 
 def _beginning(entry: Entry, now: str) -> bytes:

@@ -22,7 +22,7 @@ end
 
 local function is_wanted(id)
   local task = load(id)
-  if not task or (tenants and not tenants[task.tenant]) then return false end
+  if not task or rawget(task, 'again') or (tenants and not tenants[task.tenant]) then return false end
   for name, value in pairs(wanted) do
     local found = name == 'state' and state_of(task) or task[name]
     if value ~= '' and found ~= value then return false end

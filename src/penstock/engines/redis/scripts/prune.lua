@@ -16,7 +16,11 @@ local function remove(id)
   end
   if task and task.aliased ~= '' then
     local aliases = NAMES.root .. 'aliases:' .. id
-    for _, alias in ipairs(call('SMEMBERS', aliases)) do call('DEL', task_key(alias)) end
+    for _, alias in ipairs(call('SMEMBERS', aliases)) do
+      local row = load(alias)
+      -- One it was told again for has a row of its own, and its own time.
+      if row and rawget(row, 'alias') then call('DEL', task_key(alias)) end
+    end
     call('DEL', aliases)
   end
   call('DEL', task_key(id), entry_key(id))

@@ -132,6 +132,30 @@ local function write_status(entry)
   if entry.submitted_at ~= '' then call('HSET', key, 'submitted_at', entry.submitted_at) end
 end
 
+-- A job the book tells us again under another id is the same to whoever knows the first: from now on the hash of that
+-- one tells of the job `id`, which runs in its place, and of no other.
+local function speak_for_first(told, id, task)
+  local first = string.match(told, '^(.-):again:')
+  if not first or first == id then return end
+  local before, last = load(first), resolve(first)
+  if before and rawget(before, 'alias') then
+    call('SREM', NAMES.root .. 'aliases:' .. before.alias, first)
+    changed[first] = known_as(first, {alias = id})
+  elseif last ~= id and load(last) then
+    change(last, load(last), 'again', id)
+    if last ~= first then call('SREM', NAMES.root .. 'aliases:' .. last, first) end
+  end
+  call('SADD', NAMES.root .. 'aliases:' .. id, first)
+  if task.aliased == '' then change(id, task, 'aliased', '1') end
+  local key, shown = hash_key(first), redis.pcall('HGETALL', hash_key(id))
+  local submitted = redis.pcall('HGET', key, 'submitted_at')
+  call('DEL', key .. ':ttl')
+  tell(key, first, unpack(shown))
+  call('HSET', key, 'job_id', first)
+  if type(submitted) == 'string' then call('HSET', key, 'submitted_at', submitted) end
+  call('PERSIST', key)
+end
+
 local next_seq, last_seq = 0, -1
 local function number()
   if next_seq > last_seq then
@@ -207,6 +231,7 @@ local function create(entry, batch)
     task.ticket = list_of(rank_of(entry), tenant)
     gather_ticket(id, task, element)
   end
+  speak_for_first(id, id, task)
 end
 
 local function document_of(body)
@@ -301,6 +326,7 @@ local function add_alias(alias, id, task)
     tell(hash_key(alias), alias, unpack(shown))
     call('HSET', hash_key(alias), 'job_id', alias)
   end
+  speak_for_first(alias, id, task)
 end
 
 -- What became of the intent: the id that stands for it now, and how.

@@ -139,10 +139,15 @@ local function read(id)
   return task and not rawget(task, 'alias') and task or nil
 end
 
--- The id a job goes by: its own, or that of the job it joined.
+-- The id a job goes by: its own, that of the job it joined, or the one it was told again by.
 local function resolve(id)
   local task = load(id)
-  return task and rawget(task, 'alias') or id
+  local next_id = task and (rawget(task, 'alias') or rawget(task, 'again'))
+  while next_id do
+    id, task = next_id, load(next_id)
+    next_id = task and (rawget(task, 'alias') or rawget(task, 'again'))
+  end
+  return id
 end
 
 -- Changes to a task, kept in the table that was loaded and written at the end.

@@ -1,6 +1,8 @@
--- status: the documented hash of a job, and of every message that joined it.
+-- status: the documented hash of a job, and of every message that joined it. A job that was told again under another id
+-- says nothing more: that one speaks for it.
 -- include: telling
 local function show(id, task, ...)
+  if rawget(task, 'again') then return end
   tell(hash_key(id), id, ...)
   if task.aliased ~= '' then
     for _, alias in ipairs(call('SMEMBERS', NAMES.root .. 'aliases:' .. id)) do
@@ -22,6 +24,7 @@ end
 
 -- The end of a job: shown, and from now on it expires.
 local function show_end(id, task, status, message, family)
+  if rawget(task, 'again') then return end
   show(id, task, 'status', status, 'completed_at', status == 'done' and STAMP or '',
     'duration_seconds', duration_of(task), 'error', message, 'error_type', family, 'retry_count', task.retry_count)
   lasts(id)
