@@ -7,7 +7,9 @@ import pytest
 
 from penstock.engines.redis.protocol import Reply, Word
 from penstock.engines.redis.reaping import RedisReaper
+from penstock.engines.redis.scripts import Script
 from penstock.engines.redis.store import RedisPorts
+from penstock.model.errors import Unavailable
 from penstock.model.jobs import WorkerId
 from tests.conformance.redis.foreign import QUEUE, id_of, message
 from tests.support.clock import FakeClock
@@ -139,6 +141,51 @@ async def test_a_pass_stops_after_a_fifth_of_a_second_and_the_next_goes_on(
     assert len(passes) > 3
     assert set(passes[:-1]) == {pages}
     assert len({words[1] for words in scans.words}) == len(scans.words)
+
+
+async def test_a_page_of_many_lists_is_broken_off_and_gone_on_with(
+    ports: RedisPorts, bare: Bare, scans: Scans, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list takes an eighth of a second to look into: two a pass, none of them twice, none forgotten."""
+    for number in range(20):
+        bare.call("LPUSH", f"jobqueue:worker:old-{number}:processing", message(number))
+    run = ports.client.run
+
+    async def slowly(script: Script, **told: Any) -> Any:
+        clock.advance(1 / 8)
+        return await run(script, **told)
+
+    monkeypatch.setattr(ports.client, "run", slowly)
+    reaper = ports.reaper(count=1000)
+    passes = [await swept(reaper) for _ in range(10)]
+
+    assert passes == [2] * 10
+    assert len(scans.words) == 1
+    assert bare.call("LLEN", QUEUE) == 20
+
+
+async def test_a_sweep_that_was_interrupted_goes_on(
+    ports: RedisPorts, bare: Bare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server was away for one list: the next pass looks into it, and begins its time anew."""
+    for number in range(3):
+        bare.call("LPUSH", f"jobqueue:worker:old-{number}:processing", message(number))
+    run, asked = ports.client.run, 0
+
+    async def away_once(script: Script, **told: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            raise Unavailable("away", code="ERR_STORE_UNAVAILABLE")
+        return await run(script, **told)
+
+    monkeypatch.setattr(ports.client, "run", away_once)
+    reaper = ports.reaper()
+    with pytest.raises(Unavailable):
+        await swept(reaper)
+
+    assert await swept(reaper) == 2
+    assert bare.call("LLEN", QUEUE) == 3
 
 
 async def test_a_sweep_that_is_quick_is_one_pass(ports: RedisPorts, bare: Bare, scans: Scans) -> None:

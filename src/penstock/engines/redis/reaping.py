@@ -2,7 +2,8 @@
 
 Whoever beats is known, and is rescued from promptly. A list without a known worker was left by a worker of
 another make, or by one whose first word was its last; it is found only by walking through all keys. So that
-is done a page at a time, for a fifth of a second a pass, and the place is kept for the next.
+is done a page at a time, for a fifth of a second a pass, and the place is kept for the next: the cursor, and
+the lists of its page that nobody has looked into yet.
 """
 
 from __future__ import annotations
@@ -24,27 +25,42 @@ class RedisReaper:
         """`count` keys are asked for a page."""
         self._access, self._count = access, count
         self._cursor = b"0"
-        self._began = 0.0
+        self._left: list[str] = []
+        """Workers of the last page whose lists are still to be looked into."""
+        self._began: float | None = None
         before, _, after = access.names.processing.partition("%s")
         self._pattern = f"{_literal(before)}*{_literal(after)}"
         self._name = re.compile(f"{re.escape(before)}(.+){re.escape(after)}", re.DOTALL)
 
     async def page(self) -> tuple[int, bool]:
-        """Look at one page: how many messages went back, and whether the pass is over."""
-        clock = self._access.clock
-        if not self._began:
-            self._began = clock.steady()
+        """Look at one page, or what the last pass left of it: how many went back, and is the pass over?"""
+        if self._began is None:
+            self._began = self._access.clock.steady()
+        try:
+            if not self._left:
+                await self._scan()
+            moved = 0
+            while self._left and not self._is_late:
+                moved += await self._reap(self._left[-1])
+                self._left.pop()
+        except BaseException:
+            self._began = None
+            raise
+        over = self._is_late or (self._cursor == b"0" and not self._left)
+        if over:
+            self._began = None
+        return moved, over
+
+    @property
+    def _is_late(self) -> bool:
+        return self._began is not None and self._access.clock.steady() - self._began >= PASS_SECONDS
+
+    async def _scan(self) -> None:
         self._cursor, keys = await self._access.client.call(
             "SCAN", self._cursor, "MATCH", self._pattern, "COUNT", self._count, again=True
         )
-        moved = 0
-        for key in keys:
-            found = self._name.fullmatch(key.decode(errors="surrogateescape"))
-            moved += await self._reap(found[1]) if found else 0
-        over = self._cursor == b"0" or clock.steady() - self._began >= PASS_SECONDS
-        if over:
-            self._began = 0.0
-        return moved, over
+        found = (self._name.fullmatch(key.decode(errors="surrogateescape")) for key in keys)
+        self._left = [name[1] for name in found if name]
 
     async def _reap(self, worker: str) -> int:
         now = self._access.clock.now()
