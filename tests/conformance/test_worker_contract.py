@@ -181,6 +181,7 @@ async def test_the_client_keeps_the_configured_times_and_numbers(redis: RedisSer
         limits = client.limits
 
     assert (limits.dial_seconds, limits.operation_seconds, limits.resends_max) == (2.0, 1.5, 5)
+    assert limits.write_seconds == 1.0
     assert (limits.connections_max, limits.idle_min) == (4 * (os.cpu_count() or 1), 1)
 
 

@@ -15,14 +15,14 @@ from tests.support.redis_program import RedisProgram
 
 ROOM = 256
 """Bytes of a payload beside its text."""
-WIDE = {"payload_bytes": "1GiB", "metadata_bytes": "1GiB"}
+WIDE = {"payload_bytes": "16MiB", "metadata_bytes": "4MiB"}
 
 
 @pytest.mark.timeout(120)
 def test_what_is_accepted_can_be_fetched_and_what_cannot_is_refused(
     tmp_path: Path, redis: RedisServer
 ) -> None:
-    """Whatever `limits` allows: a larger job is refused at its submit, the largest ones are worked."""
+    """At the largest `limits`: a larger job is refused at its submit, the largest ones are worked."""
     patient = {"read_timeout": "60s", "write_timeout": "60s"}
     yard = RedisProgram(tmp_path, redis, limits=WIDE, redis=patient)
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.settings import load
+from penstock.engines.redis import bounds
+from penstock.settings import load, redis_rules
 from tests.support.settings_files import Configuration
 
 
@@ -45,6 +46,8 @@ def configuration(tmp_path: Path) -> Configuration:
         ("{queue: 'redis://a/1', redis: {db: 2}}", "queue"),
         ("{queue: 'redis://a/1', redis: {url: 'redis://a/2'}}", "queue"),
         ("{queue: 'redis://a/1', redis: {url: 'rediss://a/1'}}", "queue"),
+        ("{queue: redis, limits: {payload_bytes: 16777217}}", "limits.payload_bytes"),
+        ("{queue: 'redis://a', limits: {metadata_bytes: 4194305}}", "limits.metadata_bytes"),
     ],
 )
 def test_keys_that_clash_are_refused(configuration: Configuration, text: str, key: str) -> None:
@@ -65,11 +68,25 @@ def test_keys_that_clash_are_refused(configuration: Configuration, text: str, ke
         "redis: {url: 'redis://ann:one@a:6379/1', addr: 'A', username: ann, password: one, db: 1}",
         "{queue: 'redis://a', redis: {url: 'redis://a:6379', db: 3}}",
         "{queue: redis, redis: {addr: 'b:1'}}",
+        "{queue: redis, limits: {payload_bytes: 16MiB, metadata_bytes: 4MiB}}",
+        "limits: {payload_bytes: 1GiB, metadata_bytes: 1GiB}",
     ],
 )
 def test_keys_that_agree_are_accepted(configuration: Configuration, text: str) -> None:
     """Saying one thing twice, or filling what the other leaves open, is no contradiction."""
     assert configuration.load(text) != load(None, {}, {})
+
+
+def test_a_limit_redis_cannot_keep_says_why(configuration: Configuration) -> None:
+    """In words, with the number that was given and the largest there is; the engine has the same bounds."""
+    (problem,) = configuration.refused("{queue: redis, limits: {payload_bytes: 17MiB}}")
+
+    assert (problem.wrong, problem.right) == (
+        "17,825,792 bytes, and the queue is on Redis",
+        "it must be at most 16MiB when queue is Redis",
+    )
+    told = (redis_rules.PAYLOAD_BYTES_MAX, redis_rules.METADATA_BYTES_MAX)
+    assert told == (bounds.PAYLOAD_BYTES_MAX, bounds.METADATA_BYTES_MAX)
 
 
 def test_clash_across_sources_names_both(configuration: Configuration) -> None:

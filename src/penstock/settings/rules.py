@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from penstock.settings import auth_rules
+from penstock.settings import auth_rules, redis_rules
 from penstock.settings.addresses import RedisServer, redis_server
 from penstock.settings.collections import DeclaredCollection, in_collections
 from penstock.settings.durations import format_duration
@@ -289,6 +289,20 @@ RULES = (
         keys=("collections", "limits.file_bytes"),
         wrong=_files_too_large,
         must="must not ask for larger files than limits.file_bytes allows",
+    ),
+    Rule(
+        keys=("limits.payload_bytes", "queue"),
+        wrong=redis_rules.too_large(
+            lambda settings: settings.limits.payload_bytes, redis_rules.PAYLOAD_BYTES_MAX
+        ),
+        must="must be at most 16MiB when queue is Redis",
+    ),
+    Rule(
+        keys=("limits.metadata_bytes", "queue"),
+        wrong=redis_rules.too_large(
+            lambda settings: settings.limits.metadata_bytes, redis_rules.METADATA_BYTES_MAX
+        ),
+        must="must be at most 4MiB when queue is Redis",
     ),
     Rule(
         keys=("collections", "data"),

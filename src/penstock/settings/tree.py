@@ -59,7 +59,8 @@ class Redis:
     write_timeout: float = documented(
         SPAN,
         "3s",
-        "No effect by itself: redis.read_timeout is the deadline of a command, sending included.",
+        "Longest time the server may leave what was sent unread; then the connection is given up, and "
+        "another one tried within redis.read_timeout. On Linux; elsewhere redis.read_timeout alone counts.",
     )
     max_retries: int = documented(
         Whole(0, 100), 3, "Times a command is sent again after a broken connection."

@@ -61,6 +61,7 @@ def limits_of(settings: Settings) -> Limits:
     return Limits(
         operation_seconds=redis.read_timeout,
         dial_seconds=redis.dial_timeout,
+        write_seconds=redis.write_timeout,
         resends_max=redis.max_retries,
         connections_max=redis.pool_size_multiplier * (os.cpu_count() or 1),
         idle_min=redis.min_idle_conns,

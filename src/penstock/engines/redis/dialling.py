@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import sys
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,6 +50,8 @@ class Limits:
     """For a whole operation: connecting, sending, waiting, trying again. A call may name its own."""
     dial_seconds: float = 5.0
     """For one try to connect."""
+    write_seconds: float = 3.0
+    """So long the server may leave what was sent unread or unacknowledged; then the connection is broken."""
     resends_max: int = 3
     """How often a command that may be done again is sent again after a broken connection."""
     connections_max: int = 18
@@ -100,6 +103,11 @@ async def _connected(server: Server, limits: Limits, tls: ssl.SSLContext | None)
     )
     plug = transport.get_extra_info("socket")
     plug.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if sys.platform == "linux":
+        # The kernel alone knows what of a write has arrived; elsewhere the deadline of the operation ends it.
+        plug.setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, round(limits.write_seconds * 1000))
+        )
     return wire
 
 
