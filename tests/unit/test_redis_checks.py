@@ -1,5 +1,6 @@
 """What a Redis server must be to hold a queue: found on real servers, refused or warned about by profile."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,10 +39,14 @@ async def test_a_server_with_a_log_and_without_eviction_is_fit(tmp_path: Path) -
     """The server the tests themselves use passes as production."""
     with a_redis(tmp_path) as redis:
         found = await examined(redis, production=True)
+        with redis.bare() as bare:
+            told = bare.call("INFO", "server").decode()
 
     refuse_unfit(found)
     assert {finding.verdict for finding in found} == {Verdict.OK}
-    assert "Valkey 9" in found[0].sentence
+    version = re.search(r"valkey_version:(\S+)", told) or re.search(r"redis_version:(\S+)", told)
+    assert version is not None
+    assert f" is {'Valkey' if 'valkey' in told else 'Redis'} {version[1]}." in found[0].sentence
 
 
 async def test_a_memory_only_evicting_cache_is_refused_in_production(tmp_path: Path) -> None:
@@ -71,7 +76,7 @@ async def test_a_cluster_that_was_never_examined_is_told_by_its_answers(tmp_path
     """Even without the check the first command says what is wrong."""
     with a_redis(tmp_path, **{"cluster-enabled": "yes"}) as redis:
         with redis.bare() as bare:
-            bare.call("CLUSTER", "ADDSLOTSRANGE", 0, 16_383)
+            bare.call("CLUSTER", "ADDSLOTS", *range(16_384))
         async with connect(redis.server, SystemClock()) as client:
             with pytest.raises(Refused, match="Cluster") as refused:
                 await client.call("MSET", "a", 1, "b", 2, deadline=10)
@@ -81,7 +86,9 @@ async def test_a_cluster_that_was_never_examined_is_told_by_its_answers(tmp_path
 
 async def test_a_replica_is_refused(tmp_path: Path) -> None:
     """At the start somebody named the wrong server."""
-    with a_redis(tmp_path, replicaof="127.0.0.1 1") as redis:
+    with a_redis(tmp_path) as redis:
+        with redis.bare() as bare:
+            bare.call("REPLICAOF", "127.0.0.1", 1)
         found = await examined(redis, production=False)
 
     with pytest.raises(Refused, match="is a replica"):

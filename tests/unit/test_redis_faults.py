@@ -272,7 +272,7 @@ async def test_another_server_at_the_same_address_is_found(tmp_path: Path) -> No
 
 async def test_a_script_that_does_not_end_is_told_as_busy(tmp_path: Path) -> None:
     """BUSY has a code of its own, and passes when somebody kills the script."""
-    with a_redis(tmp_path, **{"busy-reply-threshold": 50}) as redis:
+    with a_redis(tmp_path, **{"lua-time-limit": 50}) as redis:
         async with connect(redis.server, SystemClock()) as client:
             endless = Script.of("endless", "while true do end")
             running = asyncio.create_task(client.run(endless, deadline=20))

