@@ -27,6 +27,8 @@ from penstock.ports.clock import Clock
 
 PAUSE_SECONDS = 0.02
 PAUSE_SECONDS_MAX = 0.5
+TRY_SECONDS = 0.05
+"""A try needs as long: one that ended with the deadline would hide why the others failed."""
 DEMOTED_SECONDS = 1.0
 """A connection this young is not exchanged for another because its server cannot be written."""
 STANDING = 2
@@ -232,7 +234,7 @@ class Client:
     async def _pause(self, tries: int, ends: float, fault: Fault) -> None:
         """Wait a little before the next try; the fault itself if there is no time for one."""
         pause = _pause_after(tries)
-        if self._loop.time() + pause >= ends:
+        if self._loop.time() + pause + TRY_SECONDS >= ends:
             raise fault
         await asyncio.sleep(pause)
 
