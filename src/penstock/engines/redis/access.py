@@ -50,11 +50,17 @@ class Access:
         self._keys = self.names.keys()
         self._packed = self.names.packed()
 
-    async def run(self, script: str, *args: Word, now: float | None = None) -> Reply:
-        """What a script says; every one of ours may be sent again, for doing it twice is doing it once."""
+    async def run(
+        self, script: str, *args: Word, keys: Sequence[Word] = (), now: float | None = None
+    ) -> Reply:
+        """What a script says; every one of ours may be sent again, for doing it twice is doing it once.
+
+        `keys` are those it needs beside the ones every script gets.
+        """
         at = self.clock.now() if now is None else now
         given = (self._packed, repr(at), stamped(at), *args)
-        return await self.client.run(SCRIPTS[script], keys=self._keys, args=given, again=True)
+        all_keys = [*self._keys, *keys] if keys else self._keys
+        return await self.client.run(SCRIPTS[script], keys=all_keys, args=given, again=True)
 
     def know(self, collections: Mapping[str, str]) -> None:
         """Take up the lists of further collections; one that is gone stays: its messages are refused."""

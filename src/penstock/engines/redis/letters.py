@@ -40,8 +40,9 @@ class RedisMailbox:
         names = self._access.names
         known = {inbox.name for inbox in names.inboxes}
         to = letter.origin if letter.origin in known else names.queue
-        key = letter.message_key or ""
-        went = await self._access.run("letter_back", *_place_of(letter), "", to, letter.message, key)
+        key = letter.message_key
+        keys = [*self._keys_of(letter), to, *([key] if key else [])]
+        went = await self._access.run("letter_back", letter.sealed, "", letter.message, keys=keys)
         if went == BYTES_GONE:
             raise Refused(
                 f"the bytes of letter {letter.id} are gone, {key} has expired; push its message anew",
@@ -52,7 +53,7 @@ class RedisMailbox:
 
     async def settle(self, letter: Letter, new: str) -> None:
         """Remove it, remember its job; a crash before leaves a letter whose next replay finds that job."""
-        await self._access.run("letter_settle", *_place_of(letter), new)
+        await self._access.run("letter_settle", letter.sealed, new, keys=self._keys_of(letter))
 
     async def outcome(self, name: str) -> str | None:
         """Which job came of a letter that was replayed, by its id or by its job's."""
@@ -67,13 +68,14 @@ class RedisMailbox:
         """From the old end of each list, a portion a script."""
         removed = 0
         for name in self._lists:
-            while gone := await self._access.run("letters_purge", name, stamp(before) or "", PORTION):
+            while gone := await self._access.run("letters_purge", stamp(before) or "", PORTION, keys=[name]):
                 removed += int(gone)
         return removed
 
-
-def _place_of(letter: Letter) -> tuple[str, bytes, str, str]:
-    return letter.lies_in or DEAD_LETTER, letter.sealed, letter.id, letter.job_id or ""
+    def _keys_of(self, letter: Letter) -> list[str]:
+        """The list it lies in, and what remembers it by its id and by its job's."""
+        replayed = self._access.names.replayed
+        return [letter.lies_in or DEAD_LETTER, replayed(letter.id), replayed(letter.job_id or letter.id)]
 
 
 def _is_from_before(letter: Letter, before: float) -> bool:

@@ -222,8 +222,8 @@ class RedisQueue:
             socket.gethostname(),
             self._process,
             concurrency,
-            self._names.heartbeat_of(worker),
             max(1, round(self._rules.dead_after_seconds)),
+            keys=[self._names.heartbeat_of(worker)],
         )
 
     async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
@@ -236,7 +236,7 @@ class RedisQueue:
             held = await settling.lost_of(self._access, rows)
             settled = await settling.settle_all(self._access, held, judge, how=settling.How.LEFT, now=now)
             handed_back += len(settled)
-            if await self._access.run("leave", worker, self._names.heartbeat_of(worker), now=now):
+            if await self._access.run("leave", worker, keys=[self._names.heartbeat_of(worker)], now=now):
                 break
         if handed_back:
             self._access.ring()

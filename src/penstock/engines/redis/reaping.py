@@ -64,8 +64,9 @@ class RedisReaper:
 
     async def _reap(self, worker: str) -> int:
         now = self._access.clock.now()
-        heartbeat = self._access.names.heartbeat_of(worker)
-        moved, *rows = await self._access.run("reap", worker, heartbeat, now=now)
+        names = self._access.names
+        keys = [names.processing_of(worker), names.heartbeat_of(worker)]
+        moved, *rows = await self._access.run("reap", worker, keys=keys, now=now)
         held = await settling.lost_of(self._access, rows)
         taken = await settling.settle_all(
             self._access, held, _died, how=settling.How.LOST, gone=[worker], now=now

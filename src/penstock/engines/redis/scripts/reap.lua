@@ -1,13 +1,14 @@
 -- reap: look into the processing list of a worker nobody knows. Jobs it holds are told, to be judged and taken back;
 -- messages that are no jobs go back to the claiming end of the list they came from, tickets of jobs that still wait to
--- their place in theirs. Returns {messages that went back, ATTEMPT each}. ARGV[4] worker; ARGV[5] its heartbeat key: while that exists the worker lives.
+-- their place in theirs. Returns {messages that went back, ATTEMPT each}. ARGV[4] worker. Its own keys: the list, and the
+-- heartbeat, while which exists the worker lives.
 -- include: ground
 -- include: urgent
 -- include: lanes
 -- include: attempts
 -- include: strangers
-local worker, list = ARGV[4], processing_key(ARGV[4])
-if call('EXISTS', ARGV[5]) == 1 or call('ZSCORE', K.workers, worker) then return {0} end
+local worker, list = ARGV[4], own_key(1)
+if call('EXISTS', own_key(2)) == 1 or call('ZSCORE', K.workers, worker) then return {0} end
 
 -- A worker of another make may have said where it took a message from.
 local function origin_of(element)

@@ -11,6 +11,8 @@ local INBOXES = {}
 for place, inbox in ipairs(NAMES.inboxes) do
   INBOXES[place] = {list = KEYS[#PLACES + place], rank = inbox[1], tenant = inbox[2]}
 end
+-- What only this script is given stands behind all of them.
+local function own_key(place) return KEYS[#PLACES + #INBOXES + place] end
 local NOW, STAMP = ARGV[2], ARGV[3]
 local SEPARATOR = '\31'
 -- Whole numbers as scores: a small sorted set compares them without reading digits.
