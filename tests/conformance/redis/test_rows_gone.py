@@ -254,6 +254,24 @@ async def test_letters_that_say_no_time_do_not_keep_others(
     assert bare.call("LRANGE", DEAD_LETTER, 0, -1) == [young.encode(), undated[3]]
 
 
+async def test_a_letter_of_anybodys_make_takes_no_key_with_it(ports: RedisPorts, bare: Bare) -> None:
+    """Only a message we put away ourselves is looked for under the key a letter names."""
+    job = a_job()
+    await ports.queue.submit([job])
+    theirs = ["somebody:else", f"rag:ingest:task:{job.id}"]
+    bare.call("SET", theirs[0], "a secret")
+    for key in theirs:
+        letter = json.dumps({"message": "{}", "message_key": key, "failed_at": "2025-01-01T00:00:00Z"})
+        bare.call("LPUSH", DEAD_LETTER, letter)
+
+    mailbox = ports.mailbox()
+    sent = [await mailbox.send_back(letter) async for letter in mailbox.walk()]
+
+    assert sent == [True, True]
+    assert bare.call("LRANGE", QUEUE, 0, -1) == [b"{}", b"{}"]
+    assert bare.call("EXISTS", *theirs) == 2
+
+
 async def test_a_job_submitted_anew_is_not_pruned_for_its_last_life(
     ports: RedisPorts, bare: Bare, clock: FakeClock
 ) -> None:

@@ -40,7 +40,8 @@ class RedisMailbox:
         names = self._access.names
         known = {inbox.name for inbox in names.inboxes}
         to = letter.origin if letter.origin in known else names.queue
-        key = letter.message_key
+        # Anybody may write a letter: only a key of ours is read and removed for one.
+        key = letter.message_key if (letter.message_key or "").startswith(names.oversized) else None
         keys = [*self._keys_of(letter), to, *([key] if key else [])]
         went = await self._access.run("letter_back", letter.sealed, "", letter.message, keys=keys)
         if went == BYTES_GONE:

@@ -139,6 +139,11 @@ class Names:
         documented = (DEAD_LETTER,) if DEAD_LETTER.startswith(self.root) else ()
         return tuple(dict.fromkeys((self.dead_letter, *documented)))
 
+    @property
+    def oversized(self) -> str:
+        """How the keys begin that hold messages too large for a letter."""
+        return f"{self.root}oversized:"
+
     def replayed(self, name: str) -> str:
         """The key that remembers what came of a dead letter, by its id or by its job's."""
         return f"{self.root}replayed:{name}"
