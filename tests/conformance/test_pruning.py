@@ -47,12 +47,12 @@ async def test_a_row_put_back_between_the_look_and_the_removal_stays(
         succeed(db, name)
     clock.advance(30 * DAY)
     before = {"done": clock.now() - DAY, "failed": clock.now() - DAY}
-    found = await store.look(lambda reading: minding.prunable(reading, before, 1000))
+    found = await store.look(lambda reading: minding.prunable(reading, before, 1000, clock.now()))
 
     db.execute("UPDATE unified_queue SET status = 'pending' WHERE queue_id = 'again'")
     db.execute("UPDATE unified_queue SET updated_at = ? WHERE queue_id = 'touched'", (stamp(30 * DAY),))
 
-    assert await store.change(lambda writing: minding.prune(writing, before, found)) == 1
+    assert await store.change(lambda writing: minding.prune(writing, before, found, clock.now())) == 1
     assert statuses(db) == {"again": "pending", "touched": "done"}
 
 

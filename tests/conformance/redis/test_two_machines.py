@@ -1,4 +1,4 @@
-"""Workers on several machines with one Redis: what one kernel knows of its processes is no word about others."""
+"""Workers on several machines with one Redis: a kernel knows its own processes, and nobody else's."""
 
 from collections.abc import AsyncIterator
 
