@@ -9,6 +9,8 @@ from tests.conformance.foreign import plan
 
 SCANNED = {
     "feed_pages": (),
+    "feed_removers": (),
+    "feed_gone": (),
     "feed_bounds": (),
     "feed_documents": (),
     "feed_answers": ("messages_due",),

@@ -5,11 +5,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 from penstock.model.accounts import Workspace
 from penstock.model.catalogue import LOCAL_TENANT, LOCAL_USER, LOCAL_WORKSPACE, StageKind
-from penstock.model.conversations import MessageDelta
-from penstock.model.events import DocumentStatusUpdated
+from penstock.model.conversations import ConversationId, MessageDelta
+from penstock.model.events import CollectionRemoved, DocumentStatusUpdated
 from penstock.model.feed import Bounds, JobProgress
 from penstock.model.jobs import Progress
 from penstock.model.outcomes import DONE
@@ -23,6 +24,7 @@ from tests.support.jobs import a_job
 NEEDS_DATABASE = True
 
 ANN, BO = "ann", "bo"
+OWNER = "one"
 COMMITTER = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
@@ -119,6 +121,48 @@ async def test_pages_are_bounded_and_those_named_first_come_first(store: Store) 
         (BO, 5, [2, 3]),
         (ANN, 5, [1]),
     ]
+
+
+async def test_of_a_removed_workspace_no_words_are_told(store: Store) -> None:
+    """S10: from the removal on, without a worker; numbers and ids stay, and other workspaces keep theirs."""
+    await store.write(lambda tx: tx.accounts.sign_in(ANN))
+    hers, other = [await store.write(partial(_opened, name)) for name in ("Cellar", "Attic")]
+    for where in (hers, other):
+        talk = await store.write(partial(_talk, where))
+        await store.write(partial(_asked, where, talk))
+    (before,) = await store.feed.pages({ANN: 0})
+    await store.write(
+        lambda tx: tx.append_event(ANN, CollectionRemoved(workspace_id=other.id, collection="wines"))
+    )
+    assert await store.write(lambda tx: tx.accounts.remove(ANN, hers.id))
+
+    (page,) = await store.feed.pages({ANN: 0})
+
+    assert [each.seq for each in page.events] == list(range(1, page.last + 1))
+    assert page.follows(0)
+    there = [each for each in page.events if hers.id in each.payload_json]
+    assert [each.type for each in there][-1] == "workspace.removed"
+    assert len(there) > 5
+    for word in ("Cellar", "Casks", "How many", "oaken"):
+        assert word in str(before.events)
+        assert word not in str(there)
+    elsewhere = [each for each in page.events if other.id in each.payload_json]
+    assert elsewhere[:-1] == [each for each in before.events if other.id in each.payload_json]
+    assert "wines" in elsewhere[-1].payload_json
+
+
+def _opened(name: str, tx: Transaction) -> Workspace:
+    return tx.accounts.open(ANN, name)
+
+
+def _talk(where: Workspace, tx: Transaction) -> ConversationId:
+    talk = tx.conversations.open(where.id, title="Casks").id
+    tx.conversations.rename(where.id, talk, "Casks of oak")
+    return talk
+
+
+def _asked(where: Workspace, talk: ConversationId, tx: Transaction) -> None:
+    tx.conversations.post(where.id, talk, "How many oaken ones?", owner=OWNER)
 
 
 async def test_what_was_forgotten_is_told(store: Store, clock: FakeClock) -> None:

@@ -13,6 +13,7 @@ S7  A user is told his own alone.
 S8  What is whispered reaches those who hear in other processes within milliseconds, or not at all.
 S9  `stamp` tells when a number was given: by that a reader's last event is known again. Of the last one it is
     known also where nothing is kept.
+S10 Of a workspace that is removed, `pages` tells no words from then on: numbers, ids and states stay.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ import msgspec
 from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import seconds, seconds_or_none
+from penstock.engines.sqlite.untold import untold
 from penstock.engines.sqlite.whispers import Whispers
 from penstock.model.conversations import MessageDelta
 from penstock.model.events import LoggedEvent
@@ -100,8 +101,9 @@ class SqliteFeed:
         if not positions:
             return []
         asked = {"positions": _json.encode(positions).decode(), "limit": limit, "in_all": in_all}
-        rows = await self._store.look(lambda db: db.execute(sql("feed_pages"), asked).fetchall())
-        return _pages(rows)
+        return await self._store.look(
+            lambda db: untold(db, _pages(db.execute(sql("feed_pages"), asked).fetchall()))
+        )
 
     async def bounds(self, users: Collection[str]) -> Mapping[str, Bounds]:
         """What is kept of each user's events."""

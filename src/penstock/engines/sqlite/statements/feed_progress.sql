@@ -6,4 +6,5 @@ FROM unified_queue q INDEXED BY idx_unified_queue_worker
   CROSS JOIN documents d ON d.number = s.document
   CROSS JOIN workspaces w ON w.workspace_id = d.workspace_id
 WHERE q.status = 'in_progress' AND q.worker_id IS NOT NULL AND q.progress_done IS NOT NULL AND s.finished_at IS NULL
-  AND s.state = 'running' AND d.hidden_at IS NULL AND w.owner IN (SELECT value FROM json_each(:users))
+  AND s.state = 'running' AND d.hidden_at IS NULL AND w.removed_at IS NULL
+  AND w.owner IN (SELECT value FROM json_each(:users))
