@@ -17,7 +17,7 @@ from penstock.engines.system.clock import SystemClock
 from penstock.model.events import DocumentStatusUpdated
 from penstock.model.principals import Principal
 from penstock.model.rules import Rules
-from tests.support.live import PATIENCE, LiveServer, Message, a_token, a_user, live_server
+from tests.support.live import PATIENCE, LiveServer, Message, a_token, a_user, closed, live_server
 
 pytestmark = pytest.mark.xdist_group("live")
 MOVED = DocumentStatusUpdated(workspace_id="w", document_id="d", status="parsed")
@@ -93,6 +93,69 @@ async def test_the_stream_goes_on_from_the_number_a_browser_sends(
     ticket = await store.tickets.issue(Principal(user=user))
     async with following(server, None, last_event_id=mark, ticket=ticket) as blocks:
         assert [(await blocks.next())["seq"], (await blocks.next())["payload"]["seq"]] == [2, 2]
+
+
+async def test_who_came_by_a_ticket_comes_again_by_himself(tmp_path: Path) -> None:
+    """To the same address with the `id` he was told last, as browsers do; also when the server was killed."""
+    user = a_user()
+    with live_server(tmp_path) as server:
+        store = await open_sqlite(tmp_path, rules=Rules(), clock=SystemClock(), synchronous="normal")
+        ticket = await ticket_of(store, user, seconds=600)
+        async with following(server, None, ticket=ticket) as blocks:
+            assert (await blocks.next())["type"] == "ready"
+            first = blocks.last_id
+            assert first is not None
+            mark, _, held = first.partition(";")
+            assert mark == "0"
+            await store.write(lambda tx: tx.append_event(user, MOVED))
+            await blocks.next()
+        for number in (2, 3):
+            await store.write(lambda tx: tx.append_event(user, MOVED))
+            async with following(server, None, ticket=ticket, last_event_id=blocks.last_id or "") as blocks:
+                assert [(await blocks.next())["seq"], (await blocks.next())["type"]] == [number, "ready"]
+                assert (blocks.last_id or "").endswith(f";{held}")
+        server.kill()
+    await store.write(lambda tx: tx.append_event(user, MOVED))
+    with live_server(tmp_path) as server:
+        async with following(server, None, ticket=ticket, last_event_id=blocks.last_id or "") as blocks:
+            assert (await blocks.next())["seq"] == 4
+        assert held not in server.log.read_text()
+    await store.close()
+
+
+async def test_a_pass_opens_nothing_but_its_stream(server: LiveServer, store: SqliteStore) -> None:
+    """Not from an address, not `/ws`, not where its token is over, and never as a ticket."""
+    user = a_user()
+    async with following(server, None, ticket=await ticket_of(store, user, seconds=3)) as blocks:
+        await blocks.next()
+        mark = blocks.last_id or ""
+    held = mark.partition(";")[2]
+    address = f"http://127.0.0.1:{server.port}/api/events"
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+
+        async def code(headers: dict[str, str] | None = None, **asked: str) -> tuple[int, str]:
+            reply = await client.get(address, params=asked, headers=headers)
+            return reply.status_code, reply.json()["code"]
+
+        assert await code(since=mark) == (401, "ERR_TOKEN_MISSING")
+        assert await code(ticket=held) == (401, "ERR_TICKET_INVALID")
+        assert await code(token=held) == (401, "ERR_TOKEN_INVALID")
+        assert await code({"Last-Event-ID": "0;pst_" + "A" * 43}) == (401, "ERR_TICKET_INVALID")
+        assert await code({"Last-Event-ID": "0;nonsense"}) == (422, "ERR_SINCE_INVALID")
+        assert await code({"Authorization": "Bearer x", "Last-Event-ID": mark}) == (401, "ERR_TOKEN_INVALID")
+        async with server.connect(ticket=held) as socket:
+            assert await closed(socket) == (4401, "ERR_TICKET_INVALID")
+        # A ticket that is still good counts, whatever became of the pass beside it.
+        fresh = await ticket_of(store, user, seconds=600)
+        async with following(server, None, ticket=fresh, last_event_id="0;pst_" + "A" * 43) as blocks:
+            assert (await blocks.next())["type"] == "ready"
+        await asyncio.sleep(3.0)
+        assert await code({"Last-Event-ID": mark}) == (401, "ERR_TICKET_INVALID")
+    assert held not in server.log.read_text()
+
+
+async def ticket_of(store: SqliteStore, user: str, *, seconds: float) -> str:
+    return await store.tickets.issue(Principal(user=user, expires_at=SystemClock().now() + seconds))
 
 
 async def test_the_stream_ends_with_its_token(server: LiveServer) -> None:

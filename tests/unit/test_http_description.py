@@ -1,10 +1,14 @@
 """What the API says of itself is complete, and says of each operation what can come of it, no more."""
 
+import re
 from typing import Any
 
 from penstock.doors.http.app import described
+from penstock.doors.live.routes import live_routes
 
 API = described()
+NOBODY: Any = None
+"""Who answers is of no account where nothing is asked."""
 
 
 def operation(method: str, path: str) -> Any:
@@ -20,6 +24,36 @@ def test_it_says_how_to_sign_in() -> None:
     (scheme,) = [name for each in API["security"] for name in each]
 
     assert API["components"]["securitySchemes"][scheme]["scheme"] == "bearer"
+    assert not [each for methods in API["paths"].values() for each in methods.values() if "security" in each]
+
+
+def test_events_are_followed_by_four_proofs() -> None:
+    """Each of them a scheme of its own, and none an ordinary parameter besides."""
+    api = described(live_routes(NOBODY, NOBODY))
+    follow = api["paths"]["/api/events"]["get"]
+    schemes = api["components"]["securitySchemes"]
+
+    told = [name for each in follow["security"] for name in each]
+
+    assert [(schemes[name]["type"], schemes[name].get("in"), schemes[name].get("name")) for name in told] == [
+        ("http", None, None),
+        ("apiKey", "query", "ticket"),
+        ("apiKey", "header", "Last-Event-ID"),
+        ("apiKey", "query", "token"),
+    ]
+    assert {*told} == {*schemes}
+    assert [each["name"] for each in follow["parameters"]] == ["since", "Last-Event-ID"]
+    for each in follow["parameters"]:
+        assert re.fullmatch(each["schema"]["pattern"], "12@2025-06-15T12:00:00.000000Z;pst_" + "A" * 43)
+
+
+def test_locally_nobody_signs_in() -> None:
+    """Where no token is asked for, none is told of."""
+    api = described(live_routes(NOBODY, NOBODY), is_local=True)
+
+    assert api["security"] == []
+    assert "securitySchemes" not in api["components"]
+    assert "security" not in api["paths"]["/api/events"]["get"]
 
 
 def test_an_operation_has_the_refusals_that_can_come_of_it() -> None:

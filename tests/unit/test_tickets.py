@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite
-from penstock.engines.sqlite.tickets import TICKET_SECONDS, TICKETS_MAX
+from penstock.engines.sqlite.tickets import PASS_SECONDS, TICKET_SECONDS, TICKETS_MAX
 from penstock.engines.system.clock import SystemClock
 from penstock.model.errors import Refused
 from penstock.model.principals import LOCAL, Principal, Proof
@@ -93,6 +93,55 @@ async def test_a_ticket_never_outlives_its_token(store: SqliteStore, clock: Fake
     with pytest.raises(Refused) as refused:
         await store.tickets.issue(ann(clock, seconds=0))
     assert refused.value.code == "ERR_TOKEN_EXPIRED"
+
+
+async def test_a_pass_is_good_until_its_token_ends(store: SqliteStore, clock: FakeClock) -> None:
+    """T8, T10: as often as it is shown; not for longer than a day where the token lives on."""
+    held = await store.tickets.issue_pass(ann(clock, seconds=600))
+    long = await store.tickets.issue_pass(ann(clock, seconds=10 * PASS_SECONDS))
+    found = Principal(user=USER, expires_at=clock.now() + 600, proof=Proof.PASS)
+
+    assert [await store.tickets.read_pass(held) for _ in range(3)] == [found] * 3
+    clock.advance(599.0)
+    assert await store.tickets.read_pass(held) == found
+    clock.advance(1.0)
+    await refused_pass(store, held)
+    await store.tickets.read_pass(long)
+    clock.advance(PASS_SECONDS)
+    await refused_pass(store, long)
+
+
+async def test_a_ticket_is_no_pass_and_a_pass_no_ticket(store: SqliteStore, clock: FakeClock) -> None:
+    """T10: what may stand in an address opens once, what opens again may not stand there."""
+    ticket, held = await store.tickets.issue(ann(clock)), await store.tickets.issue_pass(ann(clock))
+
+    await refused_pass(store, ticket)
+    assert await code_of(store, held) == "ERR_TICKET_INVALID"
+    for text in ("", "pst_", "pst_" + "A" * 43, "pst_" + "A" * (1 << 20)):
+        await refused_pass(store, text)
+    await store.tickets.read_pass(held)
+    await store.tickets.redeem(ticket)
+
+
+async def test_passes_and_tickets_do_not_push_each_other_out(store: SqliteStore, clock: FakeClock) -> None:
+    """T9: so many of each; of too many the oldest go, whatever ends first."""
+    ticket = await store.tickets.issue(ann(clock))
+    held = []
+    for number in range(TICKETS_MAX + 2):
+        clock.advance(0.001)
+        held.append(await store.tickets.issue_pass(ann(clock, seconds=600 - number)))
+
+    for each in held[:2]:
+        await refused_pass(store, each)
+    for each in held[2:]:
+        await store.tickets.read_pass(each)
+    await store.tickets.redeem(ticket)
+
+
+async def refused_pass(store: SqliteStore, held: str) -> None:
+    with pytest.raises(Refused) as refused:
+        await store.tickets.read_pass(held)
+    assert refused.value.code == "ERR_TICKET_INVALID"
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,12 @@ class Entry:
         else:
             check_visit(visit, self._threshold)
 
-    async def admit(self, visit: Visit, *, token: str | None = None, ticket: str | None = None) -> Principal:
-        """Who it is; Refused where nobody is shown."""
+    async def admit(
+        self, visit: Visit, *, token: str | None = None, ticket: str | None = None, held: str | None = None
+    ) -> Principal:
+        """Who it is; Refused where nobody is shown. What is `held` is the pass of an earlier stream."""
         self.check(visit)
-        principal = await self._principal(visit, token, ticket)
+        principal = await self._principal(visit, token, ticket, held)
         await self._know(principal.user)
         return principal
 
@@ -53,9 +55,21 @@ class Entry:
         """A ticket for somebody who is in."""
         return await self._tickets.issue(principal)
 
-    async def _principal(self, visit: Visit, token: str | None, ticket: str | None) -> Principal:
+    async def issue_pass(self, principal: Principal) -> str:
+        """A pass for somebody whose ticket is used."""
+        return await self._tickets.issue_pass(principal)
+
+    async def _principal(
+        self, visit: Visit, token: str | None, ticket: str | None, held: str | None
+    ) -> Principal:
         if self._tokens is None:
             return local_principal(visit, self.port)
+        if held is not None and token is None:
+            try:
+                return await self._tickets.read_pass(held)
+            except Refused:
+                if ticket is None:
+                    raise
         if ticket is not None:
             return await self._tickets.redeem(ticket)
         if token is None:

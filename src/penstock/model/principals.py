@@ -23,6 +23,8 @@ AUDIENCES_MAX = 16
 INSTANT_MAX = 253_402_300_799
 """The last second of the year 9999; a later one is no date."""
 
+TICKET = re.compile(r"pst_[A-Za-z0-9_-]{43}")
+"""How tickets and passes are written; their beginning shows them where they must not be, as in a log."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 
@@ -32,6 +34,7 @@ class Proof(StrEnum):
 
     TOKEN = "token"  # noqa: S105  # a word, no password
     TICKET = "ticket"
+    PASS = "pass"  # noqa: S105  # the same
     LOCAL = "local"
 
 
@@ -101,7 +104,7 @@ def missing_token() -> Refused:
 
 
 def invalid_ticket() -> Refused:
-    """The one refusal of a ticket: unknown, used and expired ones look the same."""
+    """The one refusal of a ticket or pass: unknown, used and expired ones look the same."""
     return Refused("the ticket is not accepted", code="ERR_TICKET_INVALID")
 
 

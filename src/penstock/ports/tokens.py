@@ -13,7 +13,10 @@ T6  `issue` returns a text nobody can guess; only its hash is kept.
 T7  `redeem` returns the principal it was issued for, once, whichever process asks first; after that, and when
     its time is over, it is Refused like any other text (ERR_TICKET_INVALID).
 T8  A ticket never outlives the proof it was issued on, and hands on when that ends.
-T9  Tickets that are over are removed; one user holds so many at most, and then the oldest go.
+T9  Tickets and passes that are over are removed; one user holds so many of each at most, and then the oldest
+    go.
+T10 `issue_pass` returns a text like a ticket, for who has come by one. It is never a part of an address, so
+    it may be shown again: until that proof ends, for a day at most. A ticket is no pass, nor a pass a ticket.
 """
 
 from __future__ import annotations
@@ -40,4 +43,12 @@ class Tickets(Protocol):
 
     async def redeem(self, ticket: str) -> Principal:
         """Who it was issued for (T7, T8)."""
+        ...
+
+    async def issue_pass(self, principal: Principal) -> str:
+        """A pass for him (T6, T8, T9, T10)."""
+        ...
+
+    async def read_pass(self, shown: str) -> Principal:
+        """Who it was issued for (T8, T10); Refused as a ticket is."""
         ...

@@ -71,12 +71,15 @@ answers like one that never was.
 class _Described(FastAPI):
     """An application that describes itself whole, and errs once."""
 
+    is_local = False
+    """Nobody signs in."""
+
     def openapi(self) -> dict[str, Any]:
         """The description, complete."""
         is_new = self.openapi_schema is None
         described = super().openapi()
         if is_new:
-            complete(described)
+            complete(described, is_local=self.is_local)
         return described
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,15 +102,18 @@ def make_app(house: House, *others: APIRouter) -> FastAPI:
     """The application over an open house; `others` are routes outside `/api`, such as the live ones."""
     app = _routed(*others, middleware=_middleware(house))
     app.state.house = house
+    app.is_local = house.settings.auth.mode == "local"
     return app
 
 
-def described() -> dict[str, Any]:
+def described(*others: APIRouter, is_local: bool = False) -> dict[str, Any]:
     """What the API offers, as OpenAPI describes it; needs nothing open."""
-    return _routed().openapi()
+    app = _routed(*others)
+    app.is_local = is_local
+    return app.openapi()
 
 
-def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> FastAPI:
+def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> _Described:
     app = _Described(
         title="Penstock",
         version=__version__,

@@ -34,15 +34,38 @@ ANYWHERE = (400, 401, 403, 429, 431, 500, 503, 507)
 """Who asks for the first time is written down, so that even a look may find the disk full."""
 MISSING: dict[int | str, Told] = {404: {"description": WORDS[404], "model": Problem}}
 AS_THINGS_STAND: dict[int | str, Told] = {409: {"description": WORDS[409], "model": Problem}}
-BEARER = "bearer"
+BEARER, TICKET, PASS, ADDRESS = "bearer", "ticket", "pass", "token_in_address"
 SCHEMES = {
     BEARER: {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "JWT",
         "description": "A token of the identity provider; in local mode none is asked for.",
-    }
+    },
+    TICKET: {
+        "type": "apiKey",
+        "in": "query",
+        "name": "ticket",
+        "description": "A ticket of `POST /api/tickets`, good once, where no header can be sent; `/ws` too.",
+    },
+    PASS: {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Last-Event-ID",
+        "description": (
+            "The `id` a stream told last, where a ticket opened it: behind its `;` stands a pass, by which it"
+            " is opened again as often as needed while the ticket's token is good, for a day at most."
+        ),
+    },
+    ADDRESS: {
+        "type": "apiKey",
+        "in": "query",
+        "name": "token",
+        "description": "The token itself, where not even a ticket can be had; also for `/ws`.",
+    },
 }
+ANY_WAY: list[Told] = [{BEARER: []}, {TICKET: []}, {PASS: []}, {ADDRESS: []}]
+"""How somebody may sign in where events are followed; elsewhere by a token in the header alone."""
 
 
 def header(about: str, *, required: bool = True) -> Told:
@@ -59,12 +82,15 @@ HEADERS = {
 TAG = {"ETag": header("By which what is said is known again; `If-None-Match` and `If-Match` take it.")}
 
 
-def complete(described: Told) -> None:
-    """Add what every operation shares, and what follows from what it takes."""
-    described.setdefault("components", {})["securitySchemes"] = SCHEMES
-    described["security"] = [{BEARER: []}]
+def complete(described: Told, *, is_local: bool = False) -> None:
+    """Add what every operation shares, and what follows from what it takes; locally nobody signs in."""
+    if not is_local:
+        described.setdefault("components", {})["securitySchemes"] = SCHEMES
+    described["security"] = [] if is_local else [{BEARER: []}]
     for methods in described["paths"].values():
         for operation in methods.values():
+            if is_local:
+                operation.pop("security", None)
             _complete(operation)
 
 

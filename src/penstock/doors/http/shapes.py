@@ -50,7 +50,7 @@ class Me(Said):
 
     user_id: str
     role: str
-    proof: Literal["token", "ticket", "local"]
+    proof: Literal["token", "ticket", "pass", "local"]
     expires_at: str | None
 
 

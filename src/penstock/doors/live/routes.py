@@ -7,28 +7,33 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from penstock.doors.http.description import ANY_WAY
 from penstock.doors.live.arrivals import Counting, Doorkeeper
 from penstock.doors.live.hub import Hub
 from penstock.doors.live.socket import Socket
 from penstock.doors.live.stream import MEDIA, Stream
-from penstock.model.principals import TOKEN_LENGTH_MAX
 
 
 def _parameter(name: str, where: str, about: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "in": where, "required": False, "description": about, "schema": schema}
 
 
-BOOKMARK = {"type": "string", "pattern": "^[0-9]{1,18}(@[0-9TZ:.-]{1,40})?$"}
-SECRET = {"type": "string", "maxLength": TOKEN_LENGTH_MAX}
+BOOKMARK = {
+    "type": "string",
+    "pattern": "^[0-9]{1,18}(@[0-9TZ:.-]{1,40})?(;pst_[A-Za-z0-9_-]{43})?$",
+}
 SINCE = (
     "The last event the client has, as `seq` or better as `seq@ts`; those after it come first. With its time"
     " it is known again for sure, also where an older copy of the data was put back."
 )
 PARAMETERS = [
     _parameter("since", "query", SINCE, BOOKMARK),
-    _parameter("Last-Event-ID", "header", "The same, as browsers send it when they come again.", BOOKMARK),
-    _parameter("ticket", "query", "A one-use ticket, where no header can be sent.", SECRET),
-    _parameter("token", "query", "A token, where not even a ticket can be had.", SECRET),
+    _parameter(
+        "Last-Event-ID",
+        "header",
+        "The same, as browsers send it when they come again: the `id` they were told last.",
+        BOOKMARK,
+    ),
 ]
 ABOUT = """
 Everything that happens to the caller's documents, jobs and messages, as it happens. Each `data` is one JSON
@@ -49,6 +54,6 @@ def live_routes(hub: Hub, entry: Doorkeeper, spend: Callable[[str], None] = lamb
         description=ABOUT,
         response_model=None,
         responses={200: {"description": "Events, until one side ends it.", "content": {MEDIA: {}}}},
-        openapi_extra={"parameters": PARAMETERS},
+        openapi_extra={"parameters": PARAMETERS, "security": ANY_WAY},
     )
     return router

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import sqlite3
 from hashlib import sha256
@@ -12,15 +11,14 @@ from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, iso_or_none, seconds, seconds_or_none
 from penstock.model.errors import Refused
-from penstock.model.principals import Principal, Proof, invalid_ticket
+from penstock.model.principals import TICKET, Principal, Proof, invalid_ticket
 
 TICKET_SECONDS = 30.0
 TICKETS_MAX = 64
-"""Of one user at once; more than anybody has windows open."""
+"""Of one user and kind at once; more than anybody has windows open."""
 PORTION = 1000
+PASS_SECONDS = 24 * 3600.0
 PREFIX = "pst_"
-"""By it a ticket is known where it must not be written, such as a log."""
-_TICKET = re.compile(PREFIX + "[A-Za-z0-9_-]{43}")
 
 
 class SqliteTickets:
@@ -31,15 +29,36 @@ class SqliteTickets:
 
     async def issue(self, principal: Principal) -> str:
         """A new ticket for him; what is over is removed on the way."""
+        return await self._issue(principal, "ticket", self._seconds)
+
+    async def issue_pass(self, principal: Principal) -> str:
+        """A pass, which is shown as often as its stream comes again."""
+        return await self._issue(principal, "pass", PASS_SECONDS)
+
+    async def redeem(self, ticket: str) -> Principal:
+        """Who it was issued for, once."""
+        where = {"hash": _hash(_spelt(ticket))}
+        rows = await self._store.change(lambda db: db.execute(sql("ticket_redeem"), where).fetchall())
+        return self._principal(rows, Proof.TICKET)
+
+    async def read_pass(self, shown: str) -> Principal:
+        """Who it was issued for, as long as his token is good."""
+        where = {"hash": _hash(_spelt(shown))}
+        rows = await self._store.look(lambda db: db.execute(sql("pass_find"), where).fetchall())
+        return self._principal(rows, Proof.PASS)
+
+    async def _issue(self, principal: Principal, kind: str, lasts: float) -> str:
         now = self._store.clock.now()
         if principal.is_over(now):
             raise Refused("the token has expired", code="ERR_TOKEN_EXPIRED")
         ticket = PREFIX + secrets.token_urlsafe(32)
-        ends = now + self._seconds
+        ends = now + lasts
         row = {
             "hash": _hash(ticket),
+            "kind": kind,
             "user": principal.user,
             "role": principal.role,
+            "issued": iso(now),
             "expires": iso(ends if principal.expires_at is None else min(ends, principal.expires_at)),
             "proof_expires": iso_or_none(principal.expires_at),
         }
@@ -47,25 +66,24 @@ class SqliteTickets:
         def work(db: sqlite3.Connection) -> None:
             db.execute(sql("ticket_prune"), {"now": iso(now), "limit": PORTION})
             db.execute(sql("ticket_issue"), row)
-            db.execute(sql("ticket_crowd"), {"user": principal.user, "most": TICKETS_MAX})
+            db.execute(sql("ticket_crowd"), {"user": principal.user, "kind": kind, "most": TICKETS_MAX})
 
         # One that a power cut takes away is asked for again; one that was used must stay used.
         await self._store.change(work, durable=False)
         return ticket
 
-    async def redeem(self, ticket: str) -> Principal:
-        """Who it was issued for, once."""
-        if _TICKET.fullmatch(ticket) is None:
-            raise invalid_ticket()
-        where = {"hash": _hash(ticket)}
-        rows: list[Any] = await self._store.change(
-            lambda db: db.execute(sql("ticket_redeem"), where).fetchall()
-        )
+    def _principal(self, rows: list[Any], proof: Proof) -> Principal:
         for user, role, expires, proof_expires in rows:
             if self._store.clock.now() < seconds(expires):
                 ends = seconds_or_none(proof_expires)
-                return Principal(user=user, role=role, expires_at=ends, proof=Proof.TICKET)
+                return Principal(user=user, role=role, expires_at=ends, proof=proof)
         raise invalid_ticket()
+
+
+def _spelt(shown: str) -> str:
+    if TICKET.fullmatch(shown) is None:
+        raise invalid_ticket()
+    return shown
 
 
 def _hash(ticket: str) -> str:

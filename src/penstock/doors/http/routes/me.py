@@ -26,7 +26,8 @@ async def me(asker: Asker) -> Me:
 async def ticket(asker: Asker, house: In) -> TicketSaid:
     """A ticket that opens a WebSocket or a stream of events in place of a token, once and soon.
 
-    Whoever comes again after a broken line asks for another, and goes on with `since`.
+    Whoever comes again to `/ws` asks for another, and goes on with `since`. A stream tells in each `id` what
+    it is opened again with, so that an `EventSource` needs no more than its first ticket.
     """
     issued = await house.entry.issue(asker)
     return TicketSaid(ticket=issued, expires_in=house.settings.auth.ticket_ttl)

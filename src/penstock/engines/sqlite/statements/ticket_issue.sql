@@ -1,3 +1,3 @@
--- ticket_issue (sqlite): keep a ticket by its hash.
-INSERT INTO tickets (ticket_hash, user_id, role, expires_at, proof_expires_at)
-VALUES (:hash, :user, :role, :expires, :proof_expires)
+-- ticket_issue (sqlite): keep a ticket or pass by its hash.
+INSERT INTO tickets (ticket_hash, user_id, kind, role, issued_at, expires_at, proof_expires_at)
+VALUES (:hash, :user, :kind, :role, :issued, :expires, :proof_expires)
