@@ -33,6 +33,7 @@ from tests.support.clock import FakeClock
 
 NEEDS_DATABASE = True
 OWNER, OTHER = "one", "two"
+ANNA = "0d9e7c11-6a0b-4a51-9d8e-2f3b4c5d6e7f"
 ELSEWHERE = WorkspaceId("00000000-0000-4000-8000-0000000000ff")
 WRITTEN = Written(
     content="Forty crowns [1].",
@@ -513,6 +514,29 @@ async def test_a_removed_conversation_is_gone_with_its_messages(store: Store) ->
     assert last.type == "conversation.removed"
     assert [event.seq for event in left] == [event.seq for event in told]
     assert not any(both.question.content in event.payload_json for event in left)
+
+
+async def test_an_answer_ends_with_its_workspace(store: Store) -> None:
+    """H11: whoever writes one hears at the next renewal that it is lost; none is begun or finished there."""
+    await store.write(lambda tx: tx.accounts.sign_in(ANNA))
+    cellar = await store.write(lambda tx: tx.accounts.open(ANNA, "Cellar"))
+
+    def ask(tx: Transaction) -> Posted:
+        talk = tx.conversations.open(cellar.id)
+        return tx.conversations.post(cellar.id, talk.id, "How much?", owner=OWNER)
+
+    running, waiting = [(await store.write(ask)).answer for _ in range(2)]
+    assert await taken(store, running)
+    held = {running.id: "Forty", waiting.id: ""}
+    assert set((await store.transcript.renew(OWNER, held)).values()) == {Standing.HELD}
+
+    assert await store.write(lambda tx: tx.accounts.remove(ANNA, cellar.id))
+
+    assert set((await store.transcript.renew(OWNER, held)).values()) == {Standing.LOST}
+    assert not await taken(store, waiting)
+    assert not await finished(store, running)
+    (page,) = await store.feed.pages({ANNA: 0})
+    assert "Forty" not in str(page.events)
 
 
 async def test_what_was_undone_is_not_told(store: Store) -> None:

@@ -19,7 +19,8 @@ H8   Regenerating adds another answer to the same question, unless one is still 
 H9   What belongs to another workspace is not there.
 H10  Questions, titles, scopes, messages of a conversation, answers on their way to one user and pages are
      bounded; beyond is refused with a code, never cut. A page asked too large is given as large as it may be.
-H11  Removing a conversation removes its messages; an answer on its way is lost to its owner.
+H11  Removing a conversation removes its messages; an answer on its way is lost to its owner. So are those of
+     a workspace that is removed.
 """
 
 from __future__ import annotations
