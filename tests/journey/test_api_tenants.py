@@ -43,6 +43,7 @@ KINDS = {
     "body.workspace_id": "workspace",
     "body.collection": "collection",
     "body.collections[]": "collection",
+    "body.after": "document",
     "body.documents[]": "document",
     "body.ids[]": "document",
     "body.filters.collections[]": "collection",

@@ -44,6 +44,42 @@ async def pieces(*texts: str) -> AsyncIterator[bytes]:
         yield text.encode()
 
 
+FAILED = """
+WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+INSERT INTO documents (document_id, workspace_id, tenant_id, collection_id, source, identity, name, state,
+  error_code, error_message, created_at, updated_at)
+SELECT lower(hex(randomblob(16))), d.workspace_id, d.tenant_id, d.collection_id, 'upload',
+  printf('!%06d', n), 'old', 'error', 'ERR_PDF_INVALID', 'no', d.created_at, d.updated_at
+FROM numbers, documents d WHERE d.document_id = ?
+"""
+
+
+async def test_failed_documents_are_tried_again_a_thousand_a_request(
+    p: Penstock, served: Served, installed: Program, user: str
+) -> None:
+    """A request looks at so many and no more; those whose jobs are forgotten keep nobody from the others."""
+    (taken,) = await p.upload(("broken.pdf", b"%PDF-1.7 no, not really"), collection="papers")
+    (broken,) = await p.wait(str(taken.document_id))
+    with closing(sqlite3.connect(installed.data / "penstock.db", timeout=PATIENCE)) as db, db:
+        db.execute(FAILED, (2_000, broken.id))
+    (workspace,) = await p.workspaces()
+    at = f"/workspaces/{workspace.id}/documents/retry"
+    asked = {"code": "ERR_PDF_INVALID"}
+
+    with served.client(a_token(user)) as raw:
+        first = raw.post(at, json=asked).json()
+        second = raw.post(at, json={**asked, "after": first["next"]}).json()
+        gone = raw.post(at, json={**asked, "after": "never"})
+    again = await p.retry_failed(code="ERR_PDF_INVALID")
+
+    assert (first["items"], second["items"]) == ([], [])
+    assert len({first["next"], second["next"], None}) == 3
+    assert (gone.status_code, gone.json()["code"]) == (404, "ERR_DOCUMENT_UNKNOWN")
+    assert [each.document_id for each in again] == [broken.id]
+    assert await p.retry_failed(code="ERR_OTHER") == []
+    await p.wait(broken.id)
+
+
 async def test_files_are_sent_and_followed_to_their_end(p: Penstock, tmp_path: Path) -> None:
     """By path, as bytes, as a stream and as text; a broken one ends with its reason, each state once."""
     (tmp_path / 'Schlüssel; "neu".md').write_text(KEYS)

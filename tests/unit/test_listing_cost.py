@@ -1,7 +1,7 @@
 """What a listing costs does not depend on the jobs it does not show."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +10,8 @@ import pytest
 
 from penstock.engines.sqlite import listing
 from penstock.engines.sqlite.connection import connect, migrate
+from penstock.engines.sqlite.statements import sql
+from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.states import SQL_STATUS, State
 from penstock.ports.desk import Wanted
 
@@ -47,6 +49,11 @@ def insert(
 
 def steps_of(db: sqlite3.Connection, wanted: Wanted, *, page: int = 10) -> int:
     """Instructions SQLite takes to list what must be one page of so many."""
+    return counted(db, lambda: listing.jobs(db, wanted), page)
+
+
+def counted(db: sqlite3.Connection, listed: Callable[[], Sequence[object]], page: int) -> int:
+    """Instructions SQLite takes for what lists so many."""
     steps = 0
 
     def step() -> int:
@@ -55,7 +62,7 @@ def steps_of(db: sqlite3.Connection, wanted: Wanted, *, page: int = 10) -> int:
         return 0
 
     db.set_progress_handler(step, 1)
-    assert len(listing.jobs(db, wanted)) == page
+    assert len(listed()) == page
     db.set_progress_handler(None, 1)
     return steps
 
@@ -100,6 +107,41 @@ def test_a_tenants_listing_does_not_meet_other_tenants(db: sqlite3.Connection, s
 
     assert steps_of(db, wanted) <= alone + 100
     assert steps_of(db, replace(wanted, tenants=["nobody"]), page=0) < alone
+
+
+FAILED = """
+WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)
+INSERT INTO documents (document_id, workspace_id, tenant_id, collection_id, source, identity, name, state,
+  error_code, created_at, updated_at)
+SELECT :code || n, :workspace, 'acme', :collection, 'file', printf('/%s/%06d', :code, n), 'x', 'error',
+  :code, :noon, :noon
+FROM numbers
+"""
+
+
+@pytest.mark.parametrize("others", ["a", "z"], ids=["before", "behind"])
+def test_documents_in_error_of_a_code_do_not_meet_the_others(db: sqlite3.Connection, others: str) -> None:
+    """A page of one code costs the same beside thousands of another, wherever those stand."""
+    noon = "2025-06-15T12:00:00Z"
+    (collection,) = db.execute(
+        "INSERT INTO collections (workspace_id, name, created_at) VALUES (?, 'notes', ?)"
+        " RETURNING collection_id",
+        (LOCAL_WORKSPACE, noon),
+    ).fetchone()
+    known = {"workspace": LOCAL_WORKSPACE, "collection": collection, "noon": noon}
+    db.execute(FAILED, {**known, "code": "m", "count": 20})
+    page = {
+        **{"workspace": LOCAL_WORKSPACE, "collection": None, "code": "m", "limit": 10},
+        **{"after": "m10", "after_collection": "notes", "after_identity": "/m/000010"},
+    }
+
+    def cost() -> int:
+        return counted(db, lambda: db.execute(sql("browse_failed_code"), page).fetchall(), 10)
+
+    alone = cost()
+    db.execute(FAILED, {**known, "code": others, "count": MANY // 4})
+
+    assert cost() <= alone + 100
 
 
 @pytest.mark.parametrize("state", [State.DONE, State.FAILED])

@@ -324,6 +324,13 @@ class AcceptedPage(Struct, frozen=True, kw_only=True):
     items: tuple[Accepted, ...]
 
 
+class RetriedPage(Struct, frozen=True, kw_only=True):
+    """What is tried again; `next` asks for more."""
+
+    items: tuple[Accepted, ...]
+    next: str | None = None
+
+
 class ConversationPage(Struct, frozen=True, kw_only=True):
     """Some conversations; `next` asks for those behind."""
 

@@ -28,6 +28,7 @@ from penstock.client.values import (
     Message,
     MessagePage,
     Posted,
+    RetriedPage,
 )
 from penstock.client.wishes import USUAL, Wishes
 
@@ -191,10 +192,15 @@ class InWorkspace(Questions):
         return list((await self._line.ask(request, AcceptedPage)).items)
 
     async def retry_failed(self, *, collection: str | None = None, code: str | None = None) -> list[Accepted]:
-        """Try documents in error again, a thousand at the most; of one collection, with one code, or all."""
+        """Try documents in error again, of one collection, with one code, or all; a thousand a request."""
+        at = await self._at("documents", "retry")
         body = {"collection": collection, "code": code}
-        request = once(await self._at("documents", "retry"), body)
-        return list((await self._line.ask(request, AcceptedPage)).items)
+        page = await self._line.ask(once(at, body), RetriedPage)
+        done = list(page.items)
+        while page.next is not None:
+            page = await self._line.ask(once(at, {**body, "after": page.next}), RetriedPage)
+            done += page.items
+        return done
 
     async def job(self, job_id: str) -> Job:
         """One job."""

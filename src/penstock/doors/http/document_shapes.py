@@ -116,6 +116,12 @@ class AcceptedPage(Said):
     items: list[AcceptedSaid]
 
 
+class RetriedPage(AcceptedPage):
+    """What is tried again; `next` goes on where there may be more, whether or not some of these could be."""
+
+    next: str | None
+
+
 class TextAsked(Treatment):
     """A text to be taken in as a document."""
 
@@ -143,6 +149,9 @@ class FailedAsked(Asked):
 
     collection: str | None = Field(default=None, max_length=NAME_MAX)
     code: str | None = Field(default=None, max_length=100)
+    after: str | None = Field(
+        default=None, max_length=100, description="The `next` of the call before, to go on behind it."
+    )
 
 
 class JobSaid(Said):

@@ -95,13 +95,14 @@ class SqliteBrowser:
         where = {
             "workspace": workspace,
             "collection": collection,
-            "code": code,
             "after": None if after is None else after.id,
             "after_collection": "" if after is None else after.collection_name,
             "after_identity": "" if after is None else after.identity,
             "limit": limit,
         }
-        rows = await self._store.look(lambda db: db.execute(sql("browse_failed"), where).fetchall())
+        statement = "browse_failed" if code is None else "browse_failed_code"
+        asked = where if code is None else {**where, "code": code}
+        rows = await self._store.look(lambda db: db.execute(sql(statement), asked).fetchall())
         return [document_of(row) for row in rows]
 
     async def versions(self, workspace: WorkspaceId, document: DocumentId) -> list[Version]:

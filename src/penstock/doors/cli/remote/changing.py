@@ -47,17 +47,9 @@ def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_ru
 
 
 async def _retried(server: Penstock, name: str | None, code: str | None) -> dict[str, str | None]:
-    """The new job of each document; a document is tried again once, however many requests it takes."""
-    jobs: dict[str, str | None] = {}
-    while True:
-        some = {
-            str(each.document_id): each.job_id
-            for each in await server.retry_failed(collection=name, code=code)
-            if each.document_id not in jobs
-        }
-        jobs |= some
-        if len(some) < AT_ONCE:
-            return jobs
+    """The new job of each document."""
+    retried = await server.retry_failed(collection=name, code=code)
+    return {str(each.document_id): each.job_id for each in retried}
 
 
 @click.pass_obj

@@ -13,6 +13,7 @@ from penstock.doors.http.document_shapes import (
     CancelledSaid,
     FailedAsked,
     ManyAsked,
+    RetriedPage,
 )
 from penstock.doors.http.etags import IF_UNCHANGED, check_unchanged
 from penstock.doors.http.house import Here, House, In
@@ -21,7 +22,7 @@ from penstock.doors.http.routes.documents import DocumentName, detail_of, known_
 from penstock.doors.http.routes.workspaces import known
 from penstock.intake.admission import Admitted, Order, admit_deletion
 from penstock.model.accounts import Workspace
-from penstock.model.catalogue import CollectionId, Document, DocumentState, StageState
+from penstock.model.catalogue import Document, DocumentState, StageState
 from penstock.model.errors import Refused
 from penstock.model.jobs import PRIORITY_NAMES, Accepted, Job
 from penstock.model.requests import fingerprint_of
@@ -31,18 +32,31 @@ from penstock.wiring.intake import last_job, submit_again
 
 router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 AT_ONCE = 1_000
-"""Documents one bulk verb changes; asked again, it goes on."""
+"""Documents one bulk verb looks at and changes; asked again, it goes on."""
 
 
-@router.post("/retry", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
+@router.post("/retry", status_code=status.HTTP_202_ACCEPTED, response_model=RetriedPage)
 async def retry_failed(house: In, here: Here, asked: FailedAsked, repeatable: Repeatable) -> Response:
-    """Try every document in error again, or those of one collection or code; a thousand a call."""
+    """Try documents in error again, all or those of one collection or code.
+
+    A call looks at a thousand, in the order of collections and paths; one whose job is no longer kept is left
+    out. `next` is where another call goes on.
+    """
     mark = fingerprint_of("retry failed", here.id, asked.model_dump_json())
     if (told := await repeatable.earlier(mark)) is not None:
         return told
     collection = None if asked.collection is None else (await known(house, here, asked.collection)).id
-    failed = await _failed(house, here, collection, asked.code)
-    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, lambda tx: _retry_some(tx, failed))
+    last = None if asked.after is None else await known_document(house, here, asked.after)
+    found = await house.store.browser.failed(
+        here.id, collection=collection, code=asked.code, after=last, limit=AT_ONCE
+    )
+    failed = await _failed(house, found)
+    following = found[-1].id if len(found) == AT_ONCE else None
+
+    def work(tx: Transaction) -> RetriedPage:
+        return RetriedPage(items=_retry_some(tx, failed), next=following)
+
+    return await repeatable.answered(mark, status.HTTP_202_ACCEPTED, work)
 
 
 @router.post("/delete", status_code=status.HTTP_202_ACCEPTED, response_model=AcceptedPage)
@@ -127,23 +141,10 @@ def deleted(tx: Transaction, *, house: House, here: Workspace, documents: Sequen
     )
 
 
-async def _failed(
-    house: House, here: Workspace, collection: CollectionId | None, code: str | None
-) -> list[tuple[Document, Job]]:
-    """Documents in error whose job has ended and is kept, as many as are tried at once."""
-    failed: list[tuple[Document, Job]] = []
-    last: Document | None = None
-    while len(failed) < AT_ONCE:
-        found = await house.store.browser.failed(
-            here.id, collection=collection, code=code, after=last, limit=AT_ONCE
-        )
-        for document in found:
-            if (job := await _ended_job(house, document)) is not None:
-                failed.append((document, job))
-        if len(found) < AT_ONCE:
-            break
-        last = found[-1]
-    return failed[:AT_ONCE]
+async def _failed(house: House, documents: Sequence[Document]) -> list[tuple[Document, Job]]:
+    """Those whose job has ended and is kept, with it."""
+    jobs = [(document, await _ended_job(house, document)) for document in documents]
+    return [(document, job) for document, job in jobs if job is not None]
 
 
 async def _ended_job(house: House, document: Document) -> Job | None:
@@ -157,10 +158,10 @@ def _retry(tx: Transaction, document: Document, job: Job) -> AcceptedSaid:
     return AcceptedSaid(document_id=document.id, job_id=again, name=document.name, how=Accepted.CREATED)
 
 
-def _retry_some(tx: Transaction, failed: Sequence[tuple[Document, Job]]) -> AcceptedPage:
+def _retry_some(tx: Transaction, failed: Sequence[tuple[Document, Job]]) -> list[AcceptedSaid]:
     """Those of them that are still there and in error."""
     done: list[AcceptedSaid] = []
     for document, job in failed:
         with suppress(Refused):
             done.append(_retry(tx, document, job))
-    return AcceptedPage(items=done)
+    return done

@@ -1,5 +1,5 @@
--- browse_failed (sqlite): a workspace's documents in error, of one collection or code or of any, by collection and
--- identity behind a document. Only documents in error are looked at. Indexes: collections_name, documents_state.
+-- browse_failed (sqlite): a workspace's documents in error, of one collection or of any, by collection and identity behind a
+-- document. Indexes: collections_name, documents_state.
 SELECT f.document_id, f.tenant_id, f.workspace_id, f.collection_id, f.source, f.identity, f.name, f.state, f.branch, f.title,
   f.media, f.blob, f.size, f.version_id, f.chunks, f.pages, f.metadata_json, f.error_stage, f.error_code, f.error_message,
   f.hidden, f.created_at, f.updated_at, f.collection, f.number
@@ -7,9 +7,9 @@ FROM (
   SELECT d.number FROM collections c CROSS JOIN documents d INDEXED BY documents_state ON d.collection_id = c.collection_id
   WHERE c.workspace_id = :workspace AND c.removed_at IS NULL AND c.name >= :after_collection
     AND (:collection IS NULL OR c.collection_id = :collection) AND d.state = 'error' AND d.hidden_at IS NULL
+    AND d.identity >= CASE WHEN c.name = :after_collection THEN :after_identity ELSE '' END
     AND (c.name > :after_collection OR (d.identity, d.number) > (:after_identity,
       coalesce((SELECT a.number FROM documents a WHERE a.document_id = :after), 0)))
-    AND (:code IS NULL OR d.error_code = :code)
   ORDER BY c.name, d.identity, d.number LIMIT :limit) p
   CROSS JOIN document_facts f ON f.number = p.number
 ORDER BY f.collection, f.identity, f.number
