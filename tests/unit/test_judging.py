@@ -100,3 +100,26 @@ async def test_a_store_out_of_reach_makes_it_watch_anew(judge: Judge) -> None:
     await judge.watch(judge.rest_seconds)
 
     assert not judge.store.judged[-1]
+
+
+async def test_beats_that_did_not_get_through_make_a_rescuer_watch_anew() -> None:
+    """Where nobody could write, whose beat comes through first would find all the others silent."""
+    store, clock, beaten = Watched(), FakeClock(), [0.0]
+    rescuer = Rescuer(store, clock, PACE, lambda: beaten[0])  # type: ignore[arg-type]  # the one verb it uses
+
+    async def watch(seconds: float, *, beating: bool) -> None:
+        for _ in range(int(seconds / PACE.rescue)):
+            clock.advance(PACE.rescue)
+            beaten[0] = clock.steady() if beating else beaten[0]
+            await rescuer.look()
+
+    await watch(20, beating=True)
+    assert store.judged[-1]
+
+    await watch(PACE.dead_after, beating=False)  # it can still be read
+    store.judged.clear()
+    await watch(PACE.dead_after - PACE.rescue, beating=True)
+    assert not any(store.judged)
+
+    await watch(PACE.rescue * 2, beating=True)
+    assert store.judged[-1]

@@ -1,8 +1,10 @@
 """The rescuer: takes jobs back from the dead, in every process, all the time.
 
-Whoever has been away itself (stopped, cut off, its clock turned) sees everybody's beats as old. So it
-declares others dead by their silence only after it has reached the store without a break for as long as it
-takes to be dead; a worker process that provably no longer exists needs no such wait.
+Whoever has been away itself (stopped, cut off, its clock turned) sees everybody's beats as old; so does
+everybody where nobody could write for a while, and whose beat is the first to get through must not judge the
+others by theirs. So one declares others dead by their silence only after it has reached the store without a
+break, its own beats included, for as long as it takes to be dead; a worker process that provably no longer
+exists needs no such wait.
 """
 
 from __future__ import annotations
@@ -51,6 +53,8 @@ class Rescuer:
     async def look(self) -> None:
         """One round; a store that cannot be reached breaks the watch."""
         self._vigil.look()
+        if not self._in_touch:
+            self._vigil.restart()
         try:
             rescued = await self._queue.rescue(certain=not self.may_judge)
         except Fault as fault:
@@ -64,5 +68,9 @@ class Rescuer:
     @property
     def may_judge(self) -> bool:
         """Have we watched long enough to take silence for death?"""
-        in_touch = self._clock.steady() - self._beaten() < self._pace.dead_after / 2
-        return in_touch and self._vigil.seconds >= self._pace.dead_after
+        return self._in_touch and self._vigil.seconds >= self._pace.dead_after
+
+    @property
+    def _in_touch(self) -> bool:
+        """Does our own beat reach the store?"""
+        return self._clock.steady() - self._beaten() < self._pace.dead_after / 2

@@ -13,6 +13,10 @@ from penstock.ports.clock import Clock
 T = TypeVar("T")
 
 
+FRESH_SECONDS = 1.0
+"""Whoever waited longer for its turn judges nobody by silence: others could not write either."""
+
+
 class Access(Protocol):
     """Write in the next group, read beside it, ring when there is news."""
 

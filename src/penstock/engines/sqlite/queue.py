@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from penstock.engines.sqlite import claiming, minding, settling, submitting
-from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.access import FRESH_SECONDS, Access
 from penstock.engines.sqlite.claiming import Claim, Leased, Taken
 from penstock.engines.sqlite.outbox import accept
 from penstock.engines.sqlite.rows import leases_of
@@ -22,9 +22,6 @@ from penstock.engines.system.processes import identity
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import Done, Outcome
 from penstock.ports.roll import Roll
-
-FRESH_SECONDS = 1.0
-"""A rescue that waited longer for its turn judges nobody by silence."""
 
 
 class SqliteQueue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
-from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.access import FRESH_SECONDS, Access
 from penstock.engines.sqlite.conversation_records import conversation_of, message_of
 from penstock.engines.sqlite.conversations import INTERRUPTED, STOPPED
 from penstock.engines.sqlite.statements import sql
@@ -83,9 +83,9 @@ class SqliteTranscript:
 
     async def renew(self, owner: str, answers: Mapping[MessageId, str]) -> Mapping[MessageId, Standing]:
         """Say that these are still being written; a power cut ends them all, so no disk is waited for."""
-        due = iso(self._store.clock.now() + HOLD_SECONDS)
 
         def work(db: sqlite3.Connection) -> dict[MessageId, Standing]:
+            due = iso(self._store.clock.now() + HOLD_SECONDS)  # it may have waited for its turn
             return {
                 message: _standing(
                     db.execute(
@@ -100,7 +100,7 @@ class SqliteTranscript:
 
     async def heal(self, *, limit: int = 100) -> list[MessageId]:
         """End what nobody writes any more; a look that finds nothing writes nothing."""
-        now = iso(self._store.clock.now())
+        now, asked = iso(self._store.clock.now()), self._store.clock.steady()
         found = await self._store.look(lambda db: db.execute(sql("chat_due"), (now,)).fetchone())
         if not found[0] or limit < 1:
             return []
@@ -112,9 +112,13 @@ class SqliteTranscript:
             "stopped_code": STOPPED,
             "stopped": CODES[STOPPED],
         }
-        return await self._store.change(
-            lambda db: [MessageId(row[0]) for row in db.execute(sql("chat_heal"), where).fetchall()]
-        )
+
+        def work(db: sqlite3.Connection) -> list[MessageId]:
+            if self._store.clock.steady() - asked >= FRESH_SECONDS:
+                return []
+            return [MessageId(row[0]) for row in db.execute(sql("chat_heal"), where).fetchall()]
+
+        return await self._store.change(work)
 
 
 def _standing(row: tuple[int] | None) -> Standing:

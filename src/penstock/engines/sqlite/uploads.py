@@ -6,7 +6,7 @@ import sqlite3
 import uuid
 from collections.abc import Mapping
 
-from penstock.engines.sqlite.access import Access
+from penstock.engines.sqlite.access import FRESH_SECONDS, Access
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso
 from penstock.model.catalogue import DocumentId, WorkspaceId
@@ -64,9 +64,13 @@ class SqliteReception:
 
     async def renew(self, arrived: Mapping[UploadId, int]) -> None:
         """So many bytes have come (U3); a power cut ends them all, so no disk is waited for."""
-        due = iso(self._store.clock.now() + HOLD_SECONDS)
-        rows = [{"id": upload, "done": done, "due": due} for upload, done in arrived.items()]
-        await self._store.change(lambda db: db.executemany(sql("upload_renew"), rows), punctual=True)
+
+        def work(db: sqlite3.Connection) -> None:
+            due = iso(self._store.clock.now() + HOLD_SECONDS)  # it may have waited for its turn
+            rows = [{"id": upload, "done": done, "due": due} for upload, done in arrived.items()]
+            db.executemany(sql("upload_renew"), rows)
+
+        await self._store.change(work, punctual=True)
 
     async def arriving(self, workspace: WorkspaceId) -> Mapping[UploadId, int]:
         """How many bytes are said to have come of each that has not ended (U3)."""
@@ -75,11 +79,15 @@ class SqliteReception:
 
     async def heal(self, *, limit: int = 100) -> list[UploadId]:
         """End what nobody receives any more (U4); a look that finds nothing writes nothing."""
-        now = iso(self._store.clock.now())
+        now, asked = iso(self._store.clock.now()), self._store.clock.steady()
         found = await self._store.look(lambda db: db.execute(sql("upload_due"), (now,)).fetchone())
         if not found[0] or limit < 1:
             return []
         where = {"now": now, "limit": limit, "code": INTERRUPTED, "error": CODES[INTERRUPTED]}
-        return await self._store.change(
-            lambda db: [UploadId(row[0]) for row in db.execute(sql("upload_heal"), where).fetchall()]
-        )
+
+        def work(db: sqlite3.Connection) -> list[UploadId]:
+            if self._store.clock.steady() - asked >= FRESH_SECONDS:
+                return []
+            return [UploadId(row[0]) for row in db.execute(sql("upload_heal"), where).fetchall()]
+
+        return await self._store.change(work)
