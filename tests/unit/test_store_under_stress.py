@@ -14,7 +14,7 @@ import pytest
 from penstock.engines.sqlite import SqliteStore, checkpoint, open_sqlite
 from penstock.engines.sqlite.turnstile import Turnstile
 from penstock.model.errors import Fault, Refused
-from penstock.model.jobs import BatchId, Receipt
+from penstock.model.jobs import BatchId, Receipt, WorkerId
 from penstock.model.rules import Rules
 from penstock.ports.database import Transaction
 from tests.support.clock import FakeClock
@@ -181,3 +181,23 @@ async def test_a_newer_database_is_left_as_it_is_whatever_its_journal(tmp_path: 
         await opened(tmp_path)
 
     assert store.path.read_bytes() == before
+
+
+async def test_a_sign_of_life_that_cannot_be_written_holds_no_files(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its writer is made by the first beat, and asked for again every second while that fails."""
+
+    def refused(*_: object, **__: object) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    before = set(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(store, "_open", refused)
+    for _ in range(5):
+        with pytest.raises(Fault):
+            await store.queue.beat(WorkerId("w"), concurrency=1)
+
+    assert len(set(os.listdir("/proc/self/fd")) - before) <= 1  # the listing's own
+    monkeypatch.undo()
+    await store.queue.beat(WorkerId("w"), concurrency=1)
+    assert [worker.id for worker in await store.desk.workers()] == ["w"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -234,15 +235,7 @@ class SqliteStore:
         with self._opening:
             if self._alive is None and not self._closed:
                 try:
-                    (turns,) = turnstiles(self.path.parent / "run", 1)
-                    self._alive = Writer(
-                        self._open(),
-                        turns,
-                        str(self.path),
-                        _silent,
-                        self._committed,
-                        check=self.footing.check,
-                    )
+                    self._alive = self._made_timely()
                 except sqlite3.Error as error:
                     raise fault_of(error, str(self.path)) from error
                 except OSError as error:
@@ -250,6 +243,17 @@ class SqliteStore:
                         f"{self.path.parent} cannot be used ({error})", code="ERR_STORE_UNAVAILABLE"
                     ) from error
             return self._alive or self._writer  # which is closed, and says so
+
+    def _made_timely(self) -> Writer:
+        """Or nothing: whoever needs it asks again every second."""
+        with contextlib.ExitStack() as undone:
+            (turns,) = turnstiles(self.path.parent / "run", 1)
+            undone.callback(turns.close)
+            writer = Writer(
+                self._open(), turns, str(self.path), _silent, self._committed, check=self.footing.check
+            )
+            undone.pop_all()
+        return writer
 
     def _let_go(self) -> None:
         self._shortcut.close()
