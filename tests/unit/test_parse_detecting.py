@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 
 import pytest
 
@@ -171,3 +172,30 @@ def test_nothing_is_empty_under_every_name(name: str) -> None:
 def test_blanks_are_no_text(name: str) -> None:
     """A file of blanks has nothing to find in it."""
     assert code_of(b" \n\t\n  ", name) == "ERR_NO_TEXT"
+
+
+@pytest.mark.parametrize(
+    ("line", "media"),
+    [
+        ("#!/usr/bin/env python3", "code"),
+        ("#!/bin/sh", "code"),
+        ("#! /opt/ruby-3/bin/ruby2.7", "code"),
+        ("#!/usr/bin/strange", "txt"),
+    ],
+)
+def test_a_script_without_an_ending_is_known_by_its_first_line(line: str, media: str) -> None:
+    """What runs it tells the language."""
+    assert code_of(f"{line}\nwords\n".encode(), "script") == media
+
+
+def test_an_endless_first_line_costs_no_more_than_any_other() -> None:
+    """A path that leads nowhere is looked at once, not once for each of its letters."""
+    endless = b"#!/" + b"a" * 8000 + b"!\nwords\n"
+
+    def seconds(data: bytes) -> float:
+        begun = time.process_time()
+        assert code_of(data, "script") == "txt"
+        return time.process_time() - begun
+
+    usual = min(seconds(b"# " + endless) for _ in range(3))
+    assert min(seconds(endless) for _ in range(3)) < 20 * usual + 0.1

@@ -240,6 +240,18 @@ def test_spreadsheet() -> None:
     assert cut_lines(parsed)[:2] == ["shared\t\tin line", "2024-01-01\t1.5\tTRUE"]
 
 
+def test_cells_behind_a_wide_gap_stand_beside_each_other() -> None:
+    """One gap is one blank, however wide, and only where it is; columns that are named count, others follow."""
+    rows = (
+        '<row><c r="A1"><v>1</v></c><c r="ZY1"><v>2</v></c><c r="ZZ1"><v>3</v></c><c><v>4</v></c></row>'
+        '<row><c r="A2"><v>5</v></c><c r="C2"><v>6</v></c></row>'
+    )
+
+    parsed = read_bytes(packed(xlsx_parts({"Wide": rows})), "a.xlsx")
+
+    assert pages_of(parsed) == ["Wide\n\n1\t\t2\t3\t4\n5\t\t6"]
+
+
 def test_book() -> None:
     """Chapters are pages in reading order."""
     parsed = read_bytes(packed(epub_parts(["<h1>One</h1><p>a</p>", "<h2>Two</h2><p>b</p>"])), "a.epub")

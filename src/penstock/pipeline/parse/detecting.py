@@ -34,7 +34,7 @@ _SVG = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)?(?:<!doctype\s+svg|<svg[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
-_SHEBANG = re.compile(rb"#!\s*/\S*?(?:env\s+)?([a-z]+)[\d.]*\s*$", re.MULTILINE)
+_SHEBANG = re.compile(rb"#!\s*/(?:\S*/)?(?:env\s+)?([a-z]+)[\d.]*\s*$", re.MULTILINE)
 _INTERPRETERS = {"python": "python", "sh": "shell", "bash": "shell", "zsh": "shell", "node": "javascript"}
 _INTERPRETERS |= {"ruby": "ruby", "perl": "perl", "php": "php", "lua": "lua"}
 

@@ -175,6 +175,8 @@ class _Rows(Handler):
         self._manuscript = manuscript
         self._cells: list[str] = []
         self._column = 0
+        self._next = 0
+        """The column behind the last cell that was kept."""
         self._kind = ""
         self._style = ""
         self._value: list[str] = []
@@ -182,13 +184,13 @@ class _Rows(Handler):
 
     def start(self, name: str, attributes: Attributes) -> None:
         if name == "x:c":
-            self._column = _column(attributes.get("r", ""), len(self._cells))
+            self._column = _column(attributes.get("r", ""), self._next)
             self._kind, self._style = attributes.get("t", "n"), attributes.get("s", "")
             self._value = []
         elif name in ("x:v", "x:t"):
             self._in_value = True
         elif name == "x:row":
-            self._cells = []
+            self._cells, self._next = [], 0
 
     def end(self, name: str) -> None:
         if name in ("x:v", "x:t"):
@@ -196,9 +198,10 @@ class _Rows(Handler):
         elif name == "x:c":
             shown = self._shown("".join(self._value))
             if shown:
-                gap = self._column - len(self._cells)
+                gap = self._column - self._next
                 self._cells += [""] * (gap if gap <= GAP_MAX else 1)
                 self._cells.append(shown)
+                self._next = self._column + 1
         elif name == "x:row":
             line = "\t".join(self._cells)
             if line:
