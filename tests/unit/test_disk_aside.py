@@ -1,4 +1,4 @@
-"""Blocking work beside the loop: whoever no longer waits for it is free soon, and it cleans up after itself."""
+"""Blocking work beside the loop: who no longer waits for it is free soon, and it cleans up after itself."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,17 @@ def folder(tmp_path: Path) -> Path:
 async def jobs_of(settings: Settings) -> list[str]:
     async with open_store(settings) as store:
         return [job.collection for job in await store.desk.jobs(Wanted())]
+
+
+async def test_a_link_means_the_folder_it_leads_to(settings: Settings, folder: Path, tmp_path: Path) -> None:
+    """The collection has the link's name; the job names the folder, for no link is followed later."""
+    (tmp_path / "papers").symlink_to(folder)
+
+    assert await take_sample(settings, tmp_path / "papers") == "papers"
+
+    async with open_store(settings) as store:
+        (job,) = await store.desk.jobs(Wanted())
+    assert json.loads(job.payload_json)["folder_path"] == str(folder)
 
 
 async def test_a_first_start_takes_the_folder_once(settings: Settings, folder: Path) -> None:

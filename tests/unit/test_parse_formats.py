@@ -241,7 +241,7 @@ def test_spreadsheet() -> None:
 
 
 def test_cells_behind_a_wide_gap_stand_beside_each_other() -> None:
-    """One gap is one blank, however wide, and only where it is; columns that are named count, others follow."""
+    """One gap is one blank, however wide, and only where it is; a cell that names no column follows."""
     rows = (
         '<row><c r="A1"><v>1</v></c><c r="ZY1"><v>2</v></c><c r="ZZ1"><v>3</v></c><c><v>4</v></c></row>'
         '<row><c r="A2"><v>5</v></c><c r="C2"><v>6</v></c></row>'

@@ -24,7 +24,8 @@ SAMPLE_PRIORITY = 9
 async def take_sample(settings: Settings, folder: Path) -> str | None:
     """Ingest a folder as the first collection, named after it; None if there is a collection already.
 
-    The path is absolute. A start that died on the way is taken up again.
+    The path is absolute; a link to a folder means what it leads to. A start that died on the way is taken up
+    again.
     """
     if not await asyncio.to_thread(folder.is_dir):
         raise Refused(f"there is no folder {folder}", code="ERR_FOLDER_NOT_FOUND")
@@ -37,7 +38,8 @@ async def take_sample(settings: Settings, folder: Path) -> str | None:
             store, settings, folder.name, description=_about(folder), choice=RecipeChoice()
         )
         order = Order(tenant=LOCAL_TENANT, collection=made.name, priority=SAMPLE_PRIORITY)
-        await Admission(store).job(order, Folder(folder_path=str(folder)), Operation.INGEST)
+        lies = await asyncio.to_thread(folder.resolve)
+        await Admission(store).job(order, Folder(folder_path=str(lies)), Operation.INGEST)
         return made.name
 
 
