@@ -178,6 +178,19 @@ def test_a_folder_without_its_disk_deletes_nothing(desk: Desk) -> None:
     assert desk.states() == {"cats.md": "ingested"}
 
 
+def test_a_folder_whose_files_the_patterns_leave_out_is_not_empty(desk: Desk) -> None:
+    """A file that is there, though not looked for, shows that the disk is; what is gone is deleted."""
+    kept, gone = desk.write("left/cats.md", CATS), desk.write("left/dogs.md", DOGS)
+    desk.ingest(kept.parent)
+    gone.unlink()
+
+    job = desk.job("folder", "ingest", {"folder_path": str(kept.parent), "patterns": ["*.rst"]})
+    desk.wait_until_idle()
+
+    assert desk.ended(job) == ("done", None)
+    assert desk.states() == {"cats.md": "ingested"}
+
+
 def test_a_deleted_folder_deletes_its_documents_alone(desk: Desk) -> None:
     """A folder's delete reaches everything under it and nothing beside it."""
     desk.write("in/one.md", CATS + "One.\n")

@@ -145,10 +145,13 @@ class Folders:
             survey.add("overlooked", [f"{left.path} ({left.why})" for left in portion.overlooked])
             await submit(wanted)
             await attempt.progress(survey.found)
+        is_there = bool(seen)
         async for documents in self._known(lease, collection):
             unseen = [d.identity for d in documents if d.identity not in seen and d.source is Source.FILE]
             gone = await self._grounds.missing(unseen)
-            if gone and not seen:
+            # A file the patterns merely leave out shows as well that the disk is there.
+            is_there = is_there or len(gone) < len(unseen)
+            if gone and not is_there:
                 raise _is_empty(survey.root)
             survey.add("gone", gone)
             await remove(gone)
