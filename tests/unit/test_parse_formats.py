@@ -223,6 +223,16 @@ def test_presentation() -> None:
     assert parsed.notes == ("Slides without text: 2.",)
 
 
+def test_marks_that_close_a_heading_are_no_words_and_others_are() -> None:
+    """`# C#` is about C#; `## Two ##` is about two, and marks alone are about nothing."""
+    text = "# C#\n\na\n\n## Two ##\n\nb\n\n### F# and #1 #\n\nc\n\n## ##\n\nd\n"
+
+    parsed = read_bytes(text.encode(), "a.md")
+
+    assert headings_of(parsed) == [(1, "C#"), (2, "Two"), (3, "F# and #1")]
+    assert parsed.title == "C#"
+
+
 def test_spreadsheet() -> None:
     """Sheets are pages, rows are lines, dates are dates, gaps are kept."""
     rows = (

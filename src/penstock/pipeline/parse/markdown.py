@@ -85,7 +85,7 @@ def _headings(text: str, start: int) -> Iterator[tuple[int, int, str]]:
         hashes = _HASHES.match(line)
         if hashes and len(line) <= _LINE_MAX:
             paragraph = None
-            yield at, len(hashes[1]), plain_words(line[hashes.end() :].rstrip("# \t") or "")
+            yield at, len(hashes[1]), plain_words(_unclosed(line[hashes.end() :]))
             continue
         under = _UNDERLINE.match(line)
         if under and paragraph is not None:
@@ -98,6 +98,13 @@ def _headings(text: str, start: int) -> Iterator[tuple[int, int, str]]:
             continue
         paragraph = at if paragraph is None else paragraph
         paragraph_end = at + len(line)
+
+
+def _unclosed(words: str) -> str:
+    """A heading without the marks that close it; those that touch a word, as in C#, are part of it."""
+    words = words.rstrip(" \t")
+    bare = words.rstrip("#")
+    return bare if not bare or bare[-1] in " \t" else words
 
 
 def _fence(line: str) -> str:
