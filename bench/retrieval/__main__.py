@@ -10,12 +10,12 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bench.retrieval import corpora, quality, speed
-from bench.retrieval.shelving import Shelf, declared, fill
+from bench.retrieval import corpora, crowd, quality, speed
+from bench.retrieval.shelving import Cut, Shelf, cut_up, declared, write
 from penstock.answer.reading import Reader
 from penstock.answer.scoping import Filters, Ground, ground_of
 from penstock.answer.search import Searcher
@@ -32,6 +32,8 @@ from penstock.wiring.vectors import open_projection
 TARGETS = {"SciFact": 0.715, "Cranfield": 0.422}
 """nDCG@10 that rank fusion of FTS5 and the same model reaches on whole abstracts."""
 P95_MS = 50.0
+LOST_MAX = 0.002
+"""Of nDCG@10, by not scoring chunks of common words alone."""
 CHUNKS = 100_000
 
 
@@ -41,10 +43,13 @@ class Results:
 
     ndcg: dict[str, dict[str, float]] = field(default_factory=dict)
     across: dict[str, float] = field(default_factory=dict)
+    crowded: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Among many chunks: each leg as it is, and with every chunk scored."""
     chunks: dict[str, int] = field(default_factory=dict)
     grades: dict[str, dict[Confidence, float]] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)
     searched: int = 0
+    crowd: int = 0
     load: float = 0.0
 
     @property
@@ -98,21 +103,28 @@ async def measure(folder: Path, *, quick: bool, vectors: str) -> Results:
                 searcher=searcher,
                 projection=projection,
             )
-            await measure_quality(bench, books, results)
+            many = CHUNKS // 10 if quick else CHUNKS
+            cuts = await measure_quality(bench, books, results)
             await measure_grades(bench, books, results)
-            await measure_speed(bench, books, results, CHUNKS // 10 if quick else CHUNKS)
+            await measure_speed(bench, books, results, many)
+            await measure_crowd(bench, books, cuts, results, many)
     finally:
         await embedder.close()
     return results
 
 
-async def measure_quality(bench: Bench, books: Sequence[corpora.Corpus], results: Results) -> None:
-    """Each collection by itself, then questions of both against both."""
+async def measure_quality(
+    bench: Bench, books: Sequence[corpora.Corpus], results: Results
+) -> dict[str, list[Cut]]:
+    """Each collection by itself, then questions of both against both; the papers as they were cut."""
+    cuts: dict[str, list[Cut]] = {}
     for book in books:
         shelf, begin = await bench.shelf(book.name), time.monotonic()
-        results.chunks[book.name] = await fill(
-            shelf, book.papers.items(), bench.embedder, bench.tokenizer, beside=os.cpu_count() or 1
+        cuts[book.name] = await cut_up(
+            shelf.recipe, book.papers.items(), bench.embedder, bench.tokenizer, beside=os.cpu_count() or 1
         )
+        await write(shelf, cuts[book.name])
+        results.chunks[book.name] = sum(len(cut.chunks) for cut in cuts[book.name])
         say(f"{book.name}: {results.chunks[book.name]:,} chunks in {time.monotonic() - begin:.0f} s")
         ground = await bench.ground(book.name)
         for leg, ranker in quality.rankers(ground, bench.store.index, bench.reader, bench.searcher).items():
@@ -123,6 +135,31 @@ async def measure_quality(bench: Bench, books: Sequence[corpora.Corpus], results
         ranker = quality.rankers(both, bench.store.index, bench.reader, bench.searcher)["both"]
         results.across[book.name] = await quality.mean_ndcg(book, ranker)
         say(f"{book.name}, asked of both collections: {results.across[book.name]:.4f}")
+    return cuts
+
+
+async def measure_crowd(
+    bench: Bench,
+    books: Sequence[corpora.Corpus],
+    cuts: Mapping[str, Sequence[Cut]],
+    results: Results,
+    chunks: int,
+) -> None:
+    """The same questions in one large collection, with the rule about common words and without it."""
+    shelf = await bench.shelf("crowd")
+    await write(shelf, crowd.merged(books, cuts))
+    await speed.fill_with_passages(shelf, crowd.strangers(books), chunks, bench.embedder.dimension)
+    results.crowd = chunks + sum(results.chunks.values())
+    ground = await bench.ground("crowd")
+    for book in map(crowd.among_all, books):
+        found = results.crowded.setdefault(book.name, {})
+        legs = quality.rankers(ground, bench.store.index, bench.reader, bench.searcher)
+        for leg in ("words", "both"):
+            found[leg] = await quality.mean_ndcg(book, legs[leg])
+            with crowd.every_chunk_scored():
+                found[f"{leg}, every chunk scored"] = await quality.mean_ndcg(book, legs[leg])
+        told = ", ".join(f"{leg} {at:.4f}" for leg, at in found.items())
+        say(f"{book.name} among {results.crowd:,} chunks: {told}")
 
 
 async def measure_grades(bench: Bench, books: Sequence[corpora.Corpus], results: Results) -> None:
@@ -138,7 +175,7 @@ async def measure_grades(bench: Bench, books: Sequence[corpora.Corpus], results:
 async def measure_speed(bench: Bench, books: Sequence[corpora.Corpus], results: Results, chunks: int) -> None:
     """Searches over many chunks."""
     shelf = await bench.shelf("many")
-    await speed.fill_with_passages(shelf, books, chunks, bench.embedder.dimension)
+    await speed.fill_with_passages(shelf, speed.papers_of(books), chunks, bench.embedder.dimension)
     questions = [text for book in books for text in book.questions.values()]
     results.searched = chunks
     results.latencies = await speed.latencies(bench.searcher, await bench.ground("many"), questions)
@@ -162,6 +199,12 @@ def verdicts(results: Results) -> list[tuple[str, str, str, bool]]:
          round(legs["both"], 3) >= TARGETS[name])
         for name, legs in results.ndcg.items()
     ]  # fmt: skip
+    for name, legs in results.crowded.items():
+        every = legs["both, every chunk scored"]
+        found.append(
+            (f"{name} among {results.crowd:,} chunks, nDCG@10 of both legs", f"{legs['both']:.3f}",
+             f"at least {every:.3f} less {LOST_MAX:g}", legs["both"] >= every - LOST_MAX)
+        )  # fmt: skip
     words = f"search over {results.searched:,} chunks, p95"
     return [*found, (words, f"{results.p95:.1f} ms", f"under {P95_MS:g} ms", results.p95 < P95_MS)]
 
@@ -173,6 +216,11 @@ def page(results: Results, seconds: float) -> str:
         f"| {results.across[name]:.3f} |"
         for name, at in results.ndcg.items()
     ]
+    crowded = [
+        f"| {name} | {at['words']:.3f} | {at['words, every chunk scored']:.3f} | {at['both']:.3f} "
+        f"| {at['both, every chunk scored']:.3f} |"
+        for name, at in results.crowded.items()
+    ]
     graded = [
         f"| {name} | {at[Confidence.STRONG]:.1%} | {at[Confidence.WEAK]:.1%} | {at[Confidence.NONE]:.1%} |"
         for name, at in results.grades.items()
@@ -183,6 +231,8 @@ def page(results: Results, seconds: float) -> str:
     ]
     return _PAGE.format(
         legs="\n".join(legs),
+        crowded="\n".join(crowded),
+        crowd=f"{results.crowd:,}",
         graded="\n".join(graded),
         judged="\n".join(judged),
         searched=f"{results.searched:,}",
@@ -218,6 +268,23 @@ Then their collection's questions are asked, and a document counts at the place 
 Offset and weights were chosen on these same questions, so the figures flatter a little.
 Offsets of 10 to 60 were tried on whole abstracts, six weights on chunks; none was best on both.
 Equal weights were the best compromise: favouring vectors a little gains on Cranfield and loses on SciFact.
+
+## In a large collection
+
+A search does not score every chunk that holds any of its words: that would be slow.
+Only chunks that hold one of the rarer words are scored, by all of the words.
+In collections as small as these that changes nothing.
+Here all papers lie in one collection of {crowd} chunks.
+The others are made up of sentences from papers that answer none of the questions.
+Each question is asked as it is, and with every chunk scored.
+
+| collection | words | words, every chunk scored | both | both, every chunk scored |
+|---|---|---|---|---|
+{crowded}
+
+The vectors of the made-up chunks are drawn, not embedded; they are no rivals to those of the papers.
+About 6,000 chunks are scored for a question; with 4,000 "both" was 0.410 for Cranfield and 0.718 for SciFact.
+To let very common words weigh half, which is faster, was tried: "both" lost up to 0.002 more.
 
 ## What the confidence is worth
 

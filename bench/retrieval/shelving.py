@@ -63,26 +63,26 @@ async def declared(
     return Shelf(database=database, collection=collection, recipe=recipe, projection=projection)
 
 
-async def fill(
-    shelf: Shelf,
+async def cut_up(
+    recipe: Recipe,
     papers: Iterable[tuple[str, Paper]],
     embedder: Embedder,
     tokenizer: Tokenizer,
     *,
     beside: int,
-) -> int:
-    """Put papers in, as many at once as keep the embedder busy; how many chunks they made."""
+) -> list[Cut]:
+    """Papers in chunks with their vectors, as many at once as keep the embedder busy."""
     cuts: list[tuple[str, Paper, list[tuple[Chunk, Piece]]]] = []
     for name, paper in papers:
         parsed = Parsed(text=paper.text, media=Media.TEXT, title=paper.title or None)
-        cuts.append((name, paper, list(split(parsed, shelf.recipe, tokenizer))))
+        cuts.append((name, paper, list(split(parsed, recipe, tokenizer))))
     pieces = [piece for _, _, pairs in cuts for _, piece in pairs]
     share = -(-len(pieces) // beside) or 1
     done = await asyncio.gather(
         *(embedder.embed(pieces[at : at + share]) for at in range(0, len(pieces), share))
     )
     vectors = iter([vector for each in done for vector in each])
-    ready = [
+    return [
         Cut(
             name=name,
             title=paper.title,
@@ -92,8 +92,6 @@ async def fill(
         for name, paper, pairs in cuts
         if pairs
     ]
-    await write(shelf, ready)
-    return len(pieces)
 
 
 async def write(shelf: Shelf, cuts: Sequence[Cut]) -> None:

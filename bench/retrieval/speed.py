@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bench.retrieval.corpora import Corpus
+from bench.retrieval.corpora import Corpus, Paper
 from bench.retrieval.shelving import Cut, Shelf, write
 from penstock.answer.scoping import Ground
 from penstock.answer.search import Searcher
@@ -24,17 +24,16 @@ DIRECTIONS = 300
 DOCUMENTS_AT_ONCE = 200
 
 
-async def fill_with_passages(shelf: Shelf, corpora: Sequence[Corpus], chunks: int, dimension: int) -> None:
-    """Put so many made-up chunks in."""
+def papers_of(corpora: Sequence[Corpus]) -> list[Paper]:
+    """All papers there are."""
+    return [paper for corpus in corpora for paper in corpus.papers.values()]
+
+
+async def fill_with_passages(shelf: Shelf, papers: Sequence[Paper], chunks: int, dimension: int) -> None:
+    """Put so many chunks made up of the papers' sentences in."""
     drawn = random.Random(7)
     numbers = np.random.default_rng(7)
-    sentences = [
-        sentence
-        for corpus in corpora
-        for paper in corpus.papers.values()
-        for sentence in paper.text.split(". ")
-        if sentence
-    ]
+    sentences = [sentence for paper in papers for sentence in paper.text.split(". ") if sentence]
     centres = numbers.standard_normal((DIRECTIONS, dimension))
     documents = chunks // CHUNKS_A_DOCUMENT
     for first in range(0, documents, DOCUMENTS_AT_ONCE):

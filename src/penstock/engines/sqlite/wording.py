@@ -22,8 +22,9 @@ from penstock.model.passages import Candidate
 
 TERMS_MAX = 64
 TERM_LENGTH_MAX = 200
-MATCHES_MAX = 4_000
-"""How many chunks may be scored for one question, about."""
+MATCHES_MAX = 6_000
+"""How many chunks may be scored for one question, about: with fewer, answers to wordy questions are lost in a
+large collection; with more, nothing more is found (bench/retrieval asks both ways)."""
 MATCHES_ENOUGH = 200
 """With fewer, a word three times too common is let in."""
 REMEMBERED_MAX = 20_000
