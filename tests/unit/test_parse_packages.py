@@ -64,6 +64,27 @@ def test_damage_in_any_way_of_packing_is_damage() -> None:
     assert refusal(packed_by_lzma_and_broken(), "a.docx").code == "ERR_DOCX_INVALID"
 
 
+def with_two_ends(monkeypatch: pytest.MonkeyPatch, members: int) -> bytes:
+    """A document of so many parts, the longer of whose two ends tells them; the shorter speaks of three."""
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 2)
+    parts: dict[str, str | bytes] = {f"customXml/item{n}.xml": "<a/>" for n in range(members)}
+    data = bytearray(packed({**docx_parts(paragraph("words")), **parts}))
+    assert b"PK\x06\x06" in data
+    struct.pack_into("<HI", data, data.rfind(b"PK\x05\x06") + 10, 3, 150)
+    return bytes(data)
+
+
+def test_a_directory_of_millions_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the end of the archive that counts, whatever the other one says."""
+    data = with_two_ends(monkeypatch, 60)
+    sound = read_bytes(data, "a.docx")
+    monkeypatch.setattr(archives, "MEMBERS_MAX", 50)
+    monkeypatch.setattr(zipfile, "ZipFile", lambda file: pytest.fail("it was read"))
+
+    assert "words" in sound.text
+    assert refusal(data, "a.docx").code == "ERR_ARCHIVE_BOMB"
+
+
 def test_a_chapter_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who reads that a book unpacks to too much reads which part of it does."""
     monkeypatch.setattr(archives, "PART_BYTES_MAX", 1000)

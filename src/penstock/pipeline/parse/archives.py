@@ -28,6 +28,10 @@ PART_BYTES_MAX = 16 << 20
 """The largest part that is read as a whole: the kind of a package, a chapter of a book."""
 _ENCRYPTED = 0x1
 _DIRECTORY_END = b"PK\x05\x06"
+_LONG_END = b"PK\x06\x06"
+_LONG_END_BYTES = 56
+_LOCATOR = b"PK\x06\x07"
+_LOCATOR_BYTES = 20
 
 
 class Archive:
@@ -41,6 +45,8 @@ class Archive:
             file.seek(0)
             self._zip = zipfile.ZipFile(file)
         members = self._zip.infolist()
+        if len(members) > MEMBERS_MAX:
+            raise _too_many()
         self._check_sizes(members)
         # Part names are compared without regard to case, and some writers turn the slashes.
         self._members = {_key(member.filename): member for member in members}
@@ -159,12 +165,21 @@ def _key(name: str) -> str:
 def _check_member_count(file: BinaryIO) -> None:
     """Refuse a directory of millions before it is read into memory."""
     size = file.seek(0, io.SEEK_END)
-    file.seek(max(0, size - (1 << 16) - 22))
+    file.seek(max(0, size - (1 << 16) - 22 - _LOCATOR_BYTES - _LONG_END_BYTES))
     tail = file.read()
     at = tail.rfind(_DIRECTORY_END)
     if at < 0 or len(tail) < at + 22:
         raise Damaged("its end is missing")
     count, length = struct.unpack_from("<HI", tail, at + 10)
+    locator = at - _LOCATOR_BYTES
+    long_end = locator - _LONG_END_BYTES
+    if long_end >= 0 and tail.startswith(_LONG_END, long_end) and tail.startswith(_LOCATOR, locator):
+        # Where there is a longer record, what it says counts, whatever the short one says.
+        count, length = struct.unpack_from("<QQ", tail, long_end + 32)
     # 65535 means that a longer record holds the count: then the length of the directory tells.
     if count > MEMBERS_MAX or (length if length < 0xFFFFFFFF else size) > MEMBERS_MAX * 400:
-        raise Refused(f"The file has more than {MEMBERS_MAX} parts.", code="ERR_ARCHIVE_BOMB")
+        raise _too_many()
+
+
+def _too_many() -> Refused:
+    return Refused(f"The file has more than {MEMBERS_MAX} parts.", code="ERR_ARCHIVE_BOMB")
