@@ -7,6 +7,8 @@ import time
 from datetime import datetime
 from pathlib import Path
 
+import pytest
+
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.ports.desk import Wanted
 from penstock.settings import RedisServer
@@ -21,7 +23,22 @@ RATE, FILES = 60, 300
 
 
 def test_two_producers_of_one_folder_keep_the_rate_together(tmp_path: Path, redis: RedisServer) -> None:
-    """Real processes on the same files: neither takes places for what the other has enqueued."""
+    """Real processes on the same files: together they are within the rate, and each file is taken once."""
+    assert most_in_a_second(times_of_two(tmp_path, redis)) <= RATE * 1.05
+
+
+@pytest.mark.crash_full
+def test_two_producers_of_one_folder_reach_the_rate_together(tmp_path: Path, redis: RedisServer) -> None:
+    """Neither takes places for what the other has enqueued; asked of a machine that has nothing else to do.
+
+    It may hold a producer up for a moment all the same: three seconds of its best are asked for.
+    """
+    times = times_of_two(tmp_path, redis)
+    assert max(sum(at <= each < at + 3 for each in times) for at in times) >= 3 * RATE * 0.95
+
+
+def times_of_two(tmp_path: Path, redis: RedisServer) -> list[float]:
+    """When two producers enqueued each file of one folder."""
     folder = tmp_path / "drop"
     folder.mkdir()
     for number in range(FILES):
@@ -32,17 +49,15 @@ def test_two_producers_of_one_folder_keep_the_rate_together(tmp_path: Path, redi
     yard.in_store(nothing)
     producers = [yard.start("run", "--role=producer", "--config", yard.file) for _ in range(2)]
     try:
-        until("every file is enqueued", lambda: len(yard.rows("queue_id")) == FILES)
+        until("every file is enqueued", lambda: len(yard.rows("queue_id")) >= FILES)
     finally:
         for producer in producers:
             producer.terminate()
             producer.communicate(timeout=PATIENCE)
         yard.bare.close()
-
     times = sorted(datetime.fromisoformat(at).timestamp() for (at,) in yard.rows("created_at"))
-    assert most_in_a_second(times) <= RATE * 1.05
-    # A machine that is busy may hold a producer up for a moment: three seconds of its best are asked for.
-    assert max(sum(at <= each < at + 3 for each in times) for at in times) >= 3 * RATE * 0.95
+    assert len(times) == FILES
+    return times
 
 
 async def nothing(store: Store) -> None:
