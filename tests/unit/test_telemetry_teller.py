@@ -109,12 +109,14 @@ async def test_a_message_that_became_no_job_is_dead_too(
     """Counted under the queue it came by and its reason, logged by its code: never by what it says."""
     counting.teller.refused(9, WRONG, JobId("rag-notes-1-00000001"))
     counting.teller.refused(1, WRONG, None)
+    counting.teller.refused(None, WRONG, None)
 
     numbers = await counting.numbers()
 
-    assert numbers.by_queue("jobs_dead_letter_total") == {"high": 1, "low": 1}
-    assert numbers.by_reason() == {"permanent": 2}
-    named, nameless = caplog.records
+    assert numbers.by_queue("jobs_dead_letter_total") == {"high": 1, "low": 1, "other": 1}
+    assert numbers.by_reason() == {"permanent": 3}
+    named, nameless, unknown = caplog.records
+    assert vars(unknown)["queue"] == "other"
     assert named.getMessage() == nameless.getMessage() == f"a message is a dead letter: {WRONG.code}"
     assert (vars(named)["job_id"], vars(named)["queue"]) == ("rag-notes-1-00000001", "high")
     assert ("job_id" in vars(nameless), vars(nameless)["queue"]) == (False, "low")

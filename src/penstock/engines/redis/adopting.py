@@ -43,26 +43,30 @@ async def adopt(
     answers = await access.run("adopt", worker, packed(packets), *elements, now=now)
     for inbox, (code, job_id) in zip(inboxes, answers, strict=True):
         if code not in (ADOPTED, NOT_OURS):
-            _tell_refused(access, inbox, code.decode(), job_id.decode())
+            _tell_refused(access, inbox.name, code.decode(), job_id.decode())
     return sum(code != NOT_OURS for code, _ in answers)
 
 
 def tell_put_away(access: Access, origins: Sequence[bytes]) -> None:
     """Tell of messages a claim put away because they are too large, by the lists they came from."""
     for origin in origins:
-        _tell_refused(access, _inbox_of(access, origin), "ERR_PAYLOAD_TOO_LARGE", "")
+        _tell_refused(access, _inbox_of(access, origin).name, "ERR_PAYLOAD_TOO_LARGE", "")
 
 
-def _tell_refused(access: Access, inbox: Inbox, code: str, job_id: str) -> None:
-    refusal = Refusal(code=code, message="")
-    access.telemetry.refused(inbox.rank, refusal.report(), JobId(job_id) if job_id else None)
+def _tell_refused(access: Access, list_name: str, code: str, job_id: str) -> None:
+    refusal, known = Refusal(code=code, message=""), _known(access, list_name)
+    rank = None if known is None else known.rank
+    access.telemetry.refused(rank, refusal.report(), JobId(job_id) if job_id else None)
 
 
 def _inbox_of(access: Access, origin: bytes) -> Inbox:
     """A list of ours, or one another process watches, for a collection we have not heard of yet."""
     name = origin.decode(errors="surrogateescape")
-    known = next((inbox for inbox in access.names.inboxes if inbox.name == name), None)
-    return known or Inbox(name=name, rank=PRIORITY_NAMES["normal"], tenant=access.names.home)
+    return _known(access, name) or Inbox(name=name, rank=PRIORITY_NAMES["normal"], tenant=access.names.home)
+
+
+def _known(access: Access, name: str) -> Inbox | None:
+    return next((inbox for inbox in access.names.inboxes if inbox.name == name), None)
 
 
 def _packet(

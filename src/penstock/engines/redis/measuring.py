@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from penstock.engines.redis.access import Access
-from penstock.model.tallies import QUEUE_OF_RANK
+from penstock.model.tallies import OTHER, QUEUE_OF_RANK
 from penstock.ports.telemetry import Meter
 
 
@@ -18,11 +18,14 @@ class RedisMeter:
         self._book = book
 
     async def lengths(self) -> Mapping[str, int]:
-        """Messages in the lists by queue; one whose job was called off counts until its turn comes."""
+        """Messages in the lists by queue; one whose job was called off counts until its turn comes.
+
+        Lists that nobody here configured, another process's or another day's, are one queue: `other`.
+        """
         told = await self._access.run("lengths")
         found: Counter[str] = Counter()
         for rank, messages in zip(told[::2], told[1::2], strict=True):
-            found[QUEUE_OF_RANK[int(rank)]] += int(messages)
+            found[OTHER if rank < 0 else QUEUE_OF_RANK[rank]] += messages
         return {queue: messages for queue, messages in found.items() if messages}
 
     async def produced(self) -> Mapping[str, int]:

@@ -35,7 +35,7 @@ from penstock.model.jobs import PRIORITY_MAX, Job, JobId, Lease, Operation
 from penstock.model.outcomes import Done, Failed, Outcome, Park, Release, Retry
 from penstock.model.spans import Trace
 from penstock.model.states import State
-from penstock.model.tallies import QUEUE_OF_RANK, Reason, rank_of, reason_of
+from penstock.model.tallies import OTHER, QUEUE_OF_RANK, Reason, rank_of, reason_of
 from penstock.ports.clock import Clock
 
 log = logging.getLogger("penstock.teller")
@@ -78,6 +78,7 @@ class Teller:
         self._numbers = memoryview(bytearray(8)).cast("d") if board is None else board.numbers
         self._starts = () if board is None else tuple(place * WIDTH for place in board.labels.of_rank)
         """Where the numbers of a job's queue begin, by its rank."""
+        self._other = 0 if board is None else board.labels.place(OTHER) * WIDTH
         self._undecided: deque[_Undecided] = deque(maxlen=UNDECIDED_MAX)
         self._asked = asyncio.Event()
 
@@ -136,12 +137,11 @@ class Teller:
         if self._board is not None:
             self._numbers[self._board.whole + MOVED] += messages
 
-    def refused(self, rank: int, error: ErrorReport, job_id: JobId | None) -> None:
+    def refused(self, rank: int | None, error: ErrorReport, job_id: JobId | None) -> None:
         """Count it as a job that failed at once, and log its code; what it says is another program's text."""
         named = {} if job_id is None else {"job_id": job_id}
-        log.warning(
-            "a message is a dead letter: %s", error.code, extra={**named, "queue": QUEUE_OF_RANK[rank]}
-        )
+        queue = OTHER if rank is None else QUEUE_OF_RANK[rank]
+        log.warning("a message is a dead letter: %s", error.code, extra={**named, "queue": queue})
         if self._board is not None:
             self._failed(rank, reason_of(error), DEAD)
 
@@ -200,8 +200,8 @@ class Teller:
         elif outcome is None and job.retry_count:  # claimed ahead, it went back free
             self._failed(rank, _reason_of_loss(job), RETRIED)
 
-    def _failed(self, rank: int, reason: Reason, verdict: int) -> None:
-        start = self._starts[rank]
+    def _failed(self, rank: int | None, reason: Reason, verdict: int) -> None:
+        start = self._other if rank is None else self._starts[rank]
         self._numbers[start + REASON[reason]] += 1
         self._numbers[start + verdict] += 1
 
