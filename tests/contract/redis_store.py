@@ -19,6 +19,7 @@ from penstock.engines.redis.client import Client
 from penstock.engines.redis.dialling import Limits
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.store import RedisPorts, ports_on
+from penstock.engines.system.rolls import Rolls
 from penstock.model.jobs import JobId
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
@@ -77,7 +78,10 @@ def names_of(folder: Path) -> Names:
 async def open_redis_store(folder: Path, rules: Rules, clock: Clock) -> RedisStore:
     client = Client(server(), clock, Limits(operation_seconds=20.0), None)
     await client.open()
-    return RedisStore(ports_on(client, names=names_of(folder), rules=rules, clock=clock))
+    rolls = folder / "rolls"
+    rolls.mkdir(parents=True, exist_ok=True)
+    ports = ports_on(client, names=names_of(folder), rules=rules, clock=clock, rolls=Rolls(rolls))
+    return RedisStore(ports)
 
 
 def spoil_redis(folder: Path, job: JobId, payload_json: str) -> None:

@@ -237,6 +237,24 @@ async def test_jobs_outside_the_batch_are_not_counted(queue: Queue, batches: Bat
     assert await counts(batches, batch) == (1, 1, 0)
 
 
+async def test_a_batch_nobody_will_seal_goes_with_its_parent(
+    queue: Queue, batches: Batches, clock: FakeClock
+) -> None:
+    """C17: once the parent has ended, or is unknown, and the batch is old; one of nobody's stays."""
+    (parent,) = await submit(queue, a_job(PATH))
+    mine, orphan, own = [await batches.open_batch(each) for each in (parent, "nobody", None)]
+    lease = await claim_one(queue)
+
+    async def prune() -> list[bool]:
+        clock.advance(10)
+        await queue.prune(done_before=clock.now() - 5, failed_before=clock.now() - 5)
+        return [await batches.batch(each) is not None for each in (mine, orphan, own)]
+
+    assert await prune() == [True, False, True]
+    await queue.settle([(lease, DONE)])
+    assert await prune() == [False, False, True]
+
+
 async def test_an_unknown_batch_is_refused(queue: Queue, desk: Desk, batches: Batches) -> None:
     """C17: children of nothing are not accepted, and nothing of the list stays."""
     with pytest.raises(Refused) as refused:

@@ -133,6 +133,30 @@ async def test_a_death_spends_a_retry_and_counts_as_a_crash(
     assert (lease.attempt, lease.crashes, lease.alone) == (2, 1, False)
 
 
+@pytest.mark.parametrize("silent", [False, True], ids=["handed back", "rescued"])
+async def test_what_no_handler_had_begun_goes_back_free(
+    queue: Queue, desk: Desk, clock: FakeClock, silent: bool
+) -> None:
+    """C7: of what a worker had claimed, its death counts against what it had begun."""
+    jobs = await submit(queue, *(a_job() for _ in range(3)))
+    await queue.beat(W1, concurrency=3)
+    roll = queue.roll(W1)
+    leases = await queue.claim(W1, 3)
+    roll.begins(leases[1])
+
+    if silent:
+        assert sorted(await fall_silent(queue, clock)) == sorted(jobs)
+    else:
+        await die(queue)
+
+    kept = [await found(desk, job) for job in jobs]
+    assert [(job.state, job.retry_count, job.crashes) for job in kept] == [
+        (State.READY, 0, 0),
+        (State.READY, 1, 1),
+        (State.READY, 0, 0),
+    ]
+
+
 async def test_an_attempt_that_ended_makes_room_on_the_roll(queue: Queue, desk: Desk) -> None:
     """C7: its place is another's, and what began later is charged all the same."""
     roll = queue.roll(W1)

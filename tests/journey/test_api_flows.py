@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 import psutil
 import pytest
 
-from penstock.engines.sqlite.rolls import Rolls
+from penstock.engines.system.rolls import Rolls
 from tests.support.command_line import PATIENCE, Program
 from tests.support.person import Person
 from tests.support.raw_socket import Message, RawTab

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.engines.sqlite import claiming, settling, submitting
 from penstock.engines.sqlite.connection import connect, prepare
-from penstock.engines.sqlite.rolls import Rolls
+from penstock.engines.system.rolls import Rolls
 from penstock.model.rules import Rules
 from tests.support.jobs import a_job
 

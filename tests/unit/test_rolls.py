@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.sqlite import open_sqlite, rolls
-from penstock.engines.sqlite.rolls import HEADER_BYTES, PLACES, Rolls
+from penstock.engines.sqlite import open_sqlite
+from penstock.engines.system import rolls
+from penstock.engines.system.rolls import HEADER_BYTES, PLACES, Rolls
 from penstock.model.jobs import Lease, WorkerId
 from penstock.model.rules import Rules
 from penstock.ports.roll import NO_ROLL

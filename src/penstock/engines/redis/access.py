@@ -10,6 +10,7 @@ from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.protocol import Reply, Word
 from penstock.engines.redis.scripts import SCRIPTS
+from penstock.engines.system.rolls import Rolls
 from penstock.model.jobs import JobId
 from penstock.model.rules import Rules
 from penstock.model.statuses import stamped
@@ -34,7 +35,9 @@ class Access:
     bells: list[Wake] = field(default_factory=list)
     """Whoever in this process waits for news."""
     begun: Begun | None = None
-    """Who knows which leased jobs a handler has begun; without it, all of them."""
+    """Who knows which leased jobs a handler has begun, where a book does."""
+    rolls: Rolls | None = None
+    """Where workers write that down themselves; with neither, all of them count as begun."""
     telemetry: Telemetry = SILENT
     """Who is told of messages that became no jobs."""
     keys_of_new: list[str] = field(init=False)

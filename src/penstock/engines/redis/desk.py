@@ -172,12 +172,12 @@ class RedisBatches:
     async def open_batch(self, parent: str | None = None) -> BatchId:
         """A batch that children may join; a parent has one, under its own id."""
         batch = BatchId(parent or new_job_id(self._clock.now()))
-        await self._access.run("batch_open", batch, parent or "")
+        await self._access.run("batch_open", batch, parent or "", keys=[self._access.names.open_batches])
         return batch
 
     async def seal_batch(self, batch: BatchId) -> Batch:
         """No more children; it ends when the last one has."""
-        flat = await self._access.run("batch_seal", batch)
+        flat = await self._access.run("batch_seal", batch, keys=[self._access.names.open_batches])
         if not flat:
             raise Refused(f"there is no batch {batch}", code="ERR_BATCH_UNKNOWN")
         return batch_of(batch, flat)

@@ -110,7 +110,10 @@ class Rescuing:
         return sorted(worker for worker, process in known if is_gone(process, one_machine=False))
 
     def _remember(self, workers: Sequence[Sequence[bytes]], nearest: bytes, now: float) -> None:
+        before = self._processes
         self._processes = {worker.decode(): process.decode() for worker, process, _ in workers}
+        if self._access.rolls is not None:
+            self._access.rolls.forget(before.keys() - self._processes.keys())
         ends = [float(beat) + self._rules.dead_after_seconds for _, _, beat in workers]
         ends += [float(nearest) / 1_000_000] if nearest else []
         shortest = min([self._rules.lease_seconds, *self._rules.lease_seconds_by_type.values()])

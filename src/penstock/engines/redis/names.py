@@ -140,6 +140,11 @@ class Names:
         return tuple(dict.fromkeys((self.dead_letter, *documented)))
 
     @property
+    def open_batches(self) -> str:
+        """The batches of a parent that may still get children, by age."""
+        return f"{self.root}batches:open"
+
+    @property
     def oversized(self) -> str:
         """How the keys begin that hold messages too large for a letter."""
         return f"{self.root}oversized:"

@@ -133,8 +133,9 @@ class RedisQueue:
         await settling.settle_all(self._access, held, judge, how=settling.How.TOLD, now=now)
 
     def roll(self, worker: WorkerId) -> Roll:
-        """None of its own: who begins what is known beside it, if at all."""
-        return NO_ROLL
+        """A file beside the workers of one machine, where the queue was given a place for such."""
+        rolls = self._access.rolls
+        return NO_ROLL if rolls is None else rolls.begin(worker)
 
     async def extend(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Renew leases."""
@@ -238,6 +239,8 @@ class RedisQueue:
             handed_back += len(settled)
             if await self._access.run("leave", worker, keys=[self._names.heartbeat_of(worker)], now=now):
                 break
+        if self._access.rolls is not None:
+            self._access.rolls.forget([worker])
         if handed_back:
             self._access.ring()
         return handed_back
@@ -263,7 +266,7 @@ class RedisQueue:
     async def prune(self, *, done_before: float, failed_before: float, limit: int = 1000) -> int:
         """Remove ended jobs older than that."""
         told = (repr(done_before), repr(failed_before), limit, stamp(failed_before) or "")
-        return int(await self._access.run("prune", *told))
+        return int(await self._access.run("prune", *told, keys=[self._names.open_batches]))
 
     async def arrival(self, timeout: float) -> bool:
         """Wait until there may be something new to claim."""

@@ -33,6 +33,7 @@ class Running:
     started: bool
     number: int
     """In the order of submits."""
+    worker: str
 
 
 class How(Enum):
@@ -51,7 +52,7 @@ Judge = Callable[[Running], Verdict]
 
 def running_of(row: Sequence[bytes]) -> Running | None:
     """A leased job from what `parts/attempts.lua` tells; None if it is not leased."""
-    job_id, place, token, retry_count, max_retries, crashes, parked, cancel, started, number = (
+    job_id, place, token, retry_count, max_retries, crashes, parked, cancel, started, number, worker = (
         word.decode() for word in row
     )
     if place != "leased":
@@ -63,16 +64,22 @@ def running_of(row: Sequence[bytes]) -> Running | None:
         parked_since=float(parked) if parked else None,
         cancel_code=cancel or None,
     )
-    return Running(JobId(job_id), int(token), attempt, bool(started), int(number))
+    return Running(JobId(job_id), int(token), attempt, bool(started), int(number), worker)
 
 
 async def lost_of(access: Access, rows: Sequence[Sequence[bytes]]) -> list[Running]:
     """Leased jobs nobody runs any more, in the order of submits; what no handler began has not started."""
     held = [running for running in map(running_of, rows) if running is not None]
     held.sort(key=lambda running: running.number)
-    if access.begun is None or not held:
+    if not held:
         return held
-    begun = await access.begun([running.job_id for running in held])
+    if access.begun is not None:
+        begun = await access.begun([running.job_id for running in held])
+    elif access.rolls is not None:
+        had_begun = access.rolls.had_begun
+        begun = {each.job_id for each in held if had_begun(each.worker, each.job_id, each.token)}
+    else:
+        return held
     return [replace(running, started=running.started and running.job_id in begun) for running in held]
 
 

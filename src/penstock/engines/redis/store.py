@@ -18,6 +18,7 @@ from penstock.engines.redis.names import Names
 from penstock.engines.redis.queue import RedisQueue
 from penstock.engines.redis.reaping import RedisReaper
 from penstock.engines.redis.surveying import RedisSurvey
+from penstock.engines.system.rolls import Rolls
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
 from penstock.ports.telemetry import Meter
@@ -51,10 +52,19 @@ class RedisPorts:
 
 
 def ports_on(
-    client: Client, *, names: Names, rules: Rules, clock: Clock, translate: Translate | None = None
+    client: Client,
+    *,
+    names: Names,
+    rules: Rules,
+    clock: Clock,
+    translate: Translate | None = None,
+    rolls: Rolls | None = None,
 ) -> RedisPorts:
-    """The ports on a connected client; without a translator, foreign messages are refused."""
-    access = Access(client, names, fitting(rules), clock)
+    """The ports on a connected client; without a translator, foreign messages are refused.
+
+    `rolls` is where workers write down what they begin, if no book beside the queue knows.
+    """
+    access = Access(client, names, fitting(rules), clock, rolls=rolls)
     return RedisPorts(
         client=client,
         access=access,

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from penstock.engines.sqlite.rolls import Rolls
+from penstock.engines.system.rolls import Rolls
 from penstock.model.rules import Rules
 from penstock.ports.clock import Clock
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from penstock.engines.sqlite.claiming import Claim, Taken
-from penstock.engines.sqlite.rolls import Rolls
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.submitting import clear_barriers
 from penstock.engines.sqlite.times import iso, iso_or_none, seconds, seconds_or_none
 from penstock.engines.system.processes import is_gone
+from penstock.engines.system.rolls import Rolls
 from penstock.model.errors import ErrorReport
 from penstock.model.jobs import Lease, Operation, Progress, Renewal
 from penstock.model.outcomes import RELEASE, Done, Failed, Outcome

@@ -28,7 +28,6 @@ from penstock.engines.sqlite.manifest import SqliteManifest
 from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.engines.sqlite.queue import SqliteQueue
 from penstock.engines.sqlite.respelling import read_leniently, respell, unreadable
-from penstock.engines.sqlite.rolls import Rolls
 from penstock.engines.sqlite.shortcut import Shortcut
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.tickets import TICKET_SECONDS, SqliteTickets
@@ -38,6 +37,7 @@ from penstock.engines.sqlite.transcript import SqliteTranscript
 from penstock.engines.sqlite.turnstile import turnstiles
 from penstock.engines.sqlite.uploads import SqliteReception
 from penstock.engines.sqlite.writer import Writer
+from penstock.engines.system.rolls import Rolls
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.errors import Broken, Unavailable
 from penstock.model.events import LoggedEvent

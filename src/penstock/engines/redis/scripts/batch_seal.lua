@@ -1,8 +1,10 @@
--- batch_seal: no more children; it may have ended already. Returns its fields, none if it is unknown. ARGV[4] batch.
+-- batch_seal: no more children; it may have ended already. Returns its fields, none if it is unknown. ARGV[4] batch. Its
+-- own key: the batches of a parent that are open.
 -- include: ground
 local key = batch_key(ARGV[4])
 if call('HGET', key, 'sealed') == '0' then
   call('HSET', key, 'sealed', '1')
+  call('ZREM', own_key(1), ARGV[4])
   local seen = call('HMGET', key, 'total', 'done', 'failed')
   if tonumber(seen[2]) + tonumber(seen[3]) >= tonumber(seen[1]) then
     call('HSET', key, 'ended_at', NOW)

@@ -1,6 +1,6 @@
 -- prune: remove ended jobs past their time, and what was kept beside them; the documented hash expires by itself.
 -- Dead letters go with what failed. Returns how many jobs went. ARGV[4] done before, ARGV[5] failed before, ARGV[6] at
--- most so many, ARGV[7] failed before as ISO 8601.
+-- most so many, ARGV[7] failed before as ISO 8601. Its own key: the batches of a parent that are open, by age.
 -- include: ground
 -- include: dating
 local left, gone = tonumber(ARGV[6]), 0
@@ -61,9 +61,17 @@ for place, before in pairs({done = ARGV[4], failed = ARGV[5]}) do
   gone, left = gone + #ids, left - #ids
 end
 local earlier = tonumber(ARGV[4]) < tonumber(ARGV[5]) and ARGV[4] or ARGV[5]
-for _, batch in ipairs(call('ZRANGEBYSCORE', K.batches, '-inf', '(' .. earlier, 'LIMIT', 0, 1000)) do
+local function remove_batch(index, batch)
   call('DEL', batch_key(batch), batch_key(batch) .. ':jobs', batch_key(batch) .. ':failed')
-  call('ZREM', K.batches, batch)
+  call('ZREM', index, batch)
+end
+for _, batch in ipairs(call('ZRANGEBYSCORE', K.batches, '-inf', '(' .. earlier, 'LIMIT', 0, 1000)) do
+  remove_batch(K.batches, batch)
+end
+-- Old ones nobody will seal: their parent has ended, or is gone.
+for _, batch in ipairs(call('ZRANGEBYSCORE', own_key(1), '-inf', '(' .. earlier, 'LIMIT', 0, 1000)) do
+  local parent = load(resolve(call('HGET', batch_key(batch), 'parent') or ''))
+  if not parent or ENDED[parent.place] then remove_batch(own_key(1), batch) end
 end
 -- A letter that does not say when is at least as old as the next one beside it that does: it goes with that one.
 local letters = call('LRANGE', K.dead_letter, -tonumber(ARGV[6]), -1)

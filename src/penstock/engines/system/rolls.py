@@ -31,7 +31,7 @@ from penstock.model.errors import Unavailable
 from penstock.model.jobs import JobId, Lease, WorkerId
 from penstock.ports.roll import NO_ROLL, Roll
 
-log = logging.getLogger("penstock.sqlite")
+log = logging.getLogger("penstock.rolls")
 PLACES = 4096
 """More attempts than a worker ever has under way; beyond them the roll is given up."""
 HEADER_BYTES = 64
@@ -39,7 +39,7 @@ _MARK = struct.Struct("<IIQ")
 ROLL_BYTES = HEADER_BYTES + PLACES * _MARK.size
 
 
-class SqliteRoll:
+class FileRoll:
     """One worker's; used by its event loop."""
 
     def __init__(self, path: Path) -> None:
@@ -86,7 +86,7 @@ class Rolls:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open: dict[str, SqliteRoll] = {}
+        self._open: dict[str, FileRoll] = {}
 
     def begin(self, worker: WorkerId) -> Roll:
         """A new one; none where the kernel does not say which boot this is, or no file can be made."""
@@ -94,7 +94,7 @@ class Rolls:
             return NO_ROLL
         self.forget([worker])
         try:
-            roll = self._open[worker] = SqliteRoll(self._path(worker))
+            roll = self._open[worker] = FileRoll(self._path(worker))
         except OSError as error:
             log.warning("whether jobs had begun will not be known: %s", error)
             self.forget([worker])
