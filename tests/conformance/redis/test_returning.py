@@ -8,6 +8,7 @@ import pytest
 
 from penstock.engines.redis.dialling import Limits
 from penstock.engines.redis.names import Names
+from penstock.engines.redis.scripts import SCRIPTS, Script
 from penstock.engines.redis.store import RedisPorts, open_redis
 from penstock.model.jobs import NewJob, WorkerId
 from penstock.model.outcomes import DONE, Retry
@@ -170,3 +171,53 @@ async def test_a_late_submit_takes_the_place_its_clock_gives_it(ports: RedisPort
 
     clock.jump(5)
     assert await claimed(ports) == [job.id for job in early + between + late]
+
+
+@pytest.mark.parametrize(("before", "after"), [(4_500, 8_000), (8_000, 4_500)])
+@pytest.mark.parametrize("many", [1, 16, 60])
+async def test_what_belongs_deep_between_others_goes_there(
+    ports: RedisPorts, clock: FakeClock, bare: Bare, before: int, after: int, many: int
+) -> None:
+    """Jobs that come due in the middle of a long backlog are claimed by their age, a few or many of them."""
+    jobs = await submitted(ports, clock, before)
+    due = clock.now() + DUE
+    for _ in range(many):
+        clock.advance(0.001)
+        jobs += await waiting_until(ports, due)
+        jobs += await submitted(ports, clock, 2)
+    jobs += await submitted(ports, clock, after)
+    clock.advance(DUE)
+
+    await ports.queue.promote()
+
+    assert (await ports.desk.counts()).ready == len(jobs) == bare.call("LLEN", f"{QUEUE}:normal")
+    assert await claimed(ports) == [job.id for job in jobs]
+
+
+async def test_many_too_deep_to_be_moved_come_early_and_none_is_lost(
+    ports: RedisPorts, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a small bound in place of the usual one: never later than by their age, the others in order."""
+    text = SCRIPTS["promote"].text.decode()
+    assert "local MOVED_MAX = 100000" in text
+    small = Script.of("promote", text.replace("local MOVED_MAX = 100000", "local MOVED_MAX = 4200"))
+    monkeypatch.setitem(SCRIPTS._read, "promote", small)
+    first = await submitted(ports, clock, 4_500)
+    due = clock.now() + DUE
+    deep = [job for _ in range(20) for job in await waiting_until(ports, due)]
+    last = await submitted(ports, clock, 4_500)
+    clock.advance(DUE)
+
+    await ports.queue.promote()
+
+    order = await claimed(ports)
+    late = {job.id for job in deep}
+    assert [job for job in order if job not in late] == [job.id for job in first + last]
+    assert [job for job in order if job in late] == [job.id for job in deep]
+    assert order.index(deep[-1].id) < len(first) + len(deep)
+
+
+async def waiting_until(ports: RedisPorts, due: float) -> list[NewJob]:
+    job = a_job(run_at=due)
+    await ports.queue.submit([job])
+    return [job]
