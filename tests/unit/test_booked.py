@@ -14,18 +14,26 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite
-from penstock.model.errors import LeaseLost, Unavailable
+from penstock.model.errors import LeaseLost, Refused, Unavailable
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, WorkerId
 from penstock.model.outcomes import DONE, Failed, Outcome, Retry
 from penstock.model.rules import Rules
 from penstock.model.states import State
 from penstock.work.booked import BookedQueue
+from penstock.work.booked_desk import BookedDesk
 from penstock.work.relay import Comparer
 from tests.support.clock import FakeClock
 from tests.support.jobs import a_delete, a_document_delete, a_job, a_note, a_rename, an_error
 
 W1, W2 = WorkerId("w1"), WorkerId("w2")
 FAILED, AGAIN = Failed(an_error()), Retry(an_error())
+
+
+class Away:
+    """The desk of an engine that is not there."""
+
+    def __getattr__(self, name: str) -> object:
+        raise Unavailable("the queue is away", code="ERR_STORE_UNAVAILABLE")
 
 
 class Line:
@@ -549,3 +557,52 @@ async def test_what_ended_while_it_was_compared_is_not_told_again(pair: Pair) ->
     comparer = Comparer(pair.book.ledger, pair.engine.queue, pair.engine.desk, slowly)
     assert await comparer.compare() == 0
     assert await pair.engine.queue.claim(W2, 10) == []
+
+
+async def test_a_replay_is_accepted_while_the_engine_is_away(pair: Pair) -> None:
+    """It is booked once and told later; whoever asked is not told that it failed."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    await queue.settle([(await claim_one(queue), FAILED)])
+    desk = BookedDesk(pair.book.desk, pair.engine.desk, queue.relay)
+
+    pair.line.cut = True
+    (receipt,) = await desk.replay([job.id])
+    pair.line.cut = False
+
+    assert await pair.state(receipt.job_id) is State.READY
+    await queue.relay.send()
+    assert (await claim_one(queue)).job_id == receipt.job_id
+
+
+async def test_a_cancel_is_kept_while_the_engine_is_away(pair: Pair) -> None:
+    """The book has it, and the engine drops the job when its turn comes."""
+    queue, job = pair.queue, a_job()
+    await queue.submit([job])
+    desk = BookedDesk(pair.book.desk, Away(), queue.relay)  # type: ignore[arg-type]
+
+    assert await desk.cancel([job.id]) == [True]
+
+    assert await pair.state(job.id) is State.FAILED
+    assert await queue.claim(W1, 10) == []
+    found = await pair.engine.desk.find(job.id)
+    assert found is not None
+    assert found.state is State.FAILED
+
+
+async def test_a_job_before_its_turn_that_is_refused_holds_nobody_up(pair: Pair) -> None:
+    """The engine will not have it again: it ends with the reason, and the one before it runs."""
+    first, second = a_job("/x"), a_rename("/x", "/y")
+    await pair.queue.submit([first])
+    await pair.lose_the_engine()
+    await pair.queue.submit([second])
+    await pair.compare()
+
+    async def refuse(jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
+        raise Refused("no room for it", code="ERR_PAYLOAD_TOO_LARGE")
+
+    pair.line.submit = refuse  # type: ignore[method-assign]
+    queue = pair.queue
+    assert await queue.claim(W1, 10) == []
+
+    assert (await claim_one(queue)).job_id == first.id

@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from penstock.model.errors import ErrorReport, Fault, Unavailable
+from penstock.model.errors import ErrorReport, Fault, Refused, Unavailable
 from penstock.model.jobs import BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import RELEASE, Done, Failed, Outcome, Park
 from penstock.model.states import State
@@ -144,6 +144,8 @@ class BookedQueue:
                 entered = await self._ledger.entered([booked_id(lease.job_id)])
                 await self._engine.submit([told_again(job) for job in entered])
                 return _CROSSED
+        except Refused:
+            return _CROSSED  # comparing tells the book why the engine will not have it
         except Fault as fault:
             log.warning("a job before its turn waits: %s", fault.message)  # it comes again
         return _EARLY

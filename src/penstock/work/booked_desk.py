@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from penstock.model.errors import Unavailable
 from penstock.model.jobs import Job, JobId, Receipt
 from penstock.model.standing import Pause, PauseScope, Standing, WorkerSeen
 from penstock.ports.desk import Counts, Desk, Wanted
 from penstock.work.relay import Relay
+
+log = logging.getLogger("penstock.booked")
 
 
 class BookedDesk:
@@ -59,16 +63,26 @@ class BookedDesk:
         return await self._book.standing(job_id)
 
     async def cancel(self, job_ids: Sequence[JobId]) -> list[bool]:
-        """Cancel; False where a job had already ended."""
+        """Cancel; False where a job had already ended.
+
+        The book decides: an engine that is away drops a job that waits when its turn comes, and a worker
+        hears of a running one from the book.
+        """
         found = await self._book.cancel(job_ids)
-        known = [job_id for job_id in job_ids if await self._engine.find(job_id) is not None]
-        await self._engine.cancel(known)
+        try:
+            known = [job_id for job_id in job_ids if await self._engine.find(job_id) is not None]
+            await self._engine.cancel(known)
+        except Unavailable as fault:
+            log.warning("jobs are cancelled, the queue hears of it later: %s", fault.message)
         return found
 
     async def replay(self, job_ids: Sequence[JobId]) -> list[Receipt]:
         """Run ended jobs again as new jobs that name the old."""
         receipts = await self._book.replay(job_ids)
-        await self._relay.send()
+        try:
+            await self._relay.send()
+        except Unavailable as fault:
+            log.warning("jobs are booked, the queue hears of them later: %s", fault.message)
         return receipts
 
     async def pause(self, scope: PauseScope, name: str = "", *, by: str = "") -> None:
