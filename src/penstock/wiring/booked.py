@@ -114,19 +114,20 @@ class Reading:
         self._declared = Declared()
         self._translate = translator(settings, lambda: self._declared)
         self._store: BookedStore | None = None
-        self._read: list[NewJob] = []
+        self._read: dict[JobId, NewJob] = {}
+        """Each once: a message that cannot be adopted now is read anew by every claim."""
 
     def translate(self, message: bytes, inbox: Inbox) -> NewJob | Refusal:
         """A message becomes a job, or a reason why not."""
         found = self._translate(message, inbox.name)
         if isinstance(found, NewJob):
-            self._read.append(found)
+            self._read[found.id] = found
         return found
 
     def strangers(self) -> list[NewJob]:
         """The jobs messages have become since this was last asked."""
-        read, self._read = self._read, []
-        return read
+        read, self._read = self._read, {}
+        return list(read.values())
 
     async def begin(self, store: BookedStore) -> None:
         """Know the collections before the first message is read."""
