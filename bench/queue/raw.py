@@ -26,7 +26,7 @@ RETURNING queue_id, token, payload_json
 """
 SETTLE = """
 UPDATE unified_queue SET status = 'done', lease_until = NULL, worker_id = NULL, updated_at = :now,
-  finished_at = :now, parked_since = NULL, cancel_code = NULL
+  finished_at = :now, parked_since = NULL, cancel_code = NULL, keyed = 0
 WHERE rowid IN (SELECT q.rowid FROM json_each(:ends) ends
   CROSS JOIN unified_queue q ON q.queue_id = json_extract(ends.value, '$[0]')
     AND q.token = json_extract(ends.value, '$[1]') AND q.status = 'in_progress')

@@ -219,11 +219,11 @@ def plan(db: sqlite3.Connection, statement: str) -> list[str]:
     """How SQLite would run a statement; its placeholders stay unbound, for nothing is run."""
     text = "\n".join(line for line in statement.splitlines() if not line.startswith("--"))
     marks = text.count("?")
-    values: Any = [None] * marks if marks else _Unbound()
+    values: Any = [None] * marks if marks else Unbound()
     return [str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {text}", values)]
 
 
-class _Unbound(dict[str, None]):
+class Unbound(dict[str, None]):
     """Any name is NULL."""
 
     def __missing__(self, _: str) -> None:

@@ -87,3 +87,13 @@ def test_the_unfinished_are_found_without_the_finished(analyzed: sqlite3.Connect
         steps = plan(analyzed, sql(name))
         assert [step for step in steps if step.startswith("SCAN")] == ["SCAN wanted VIRTUAL TABLE INDEX 1:"]
         assert "SEARCH q USING INDEX sqlite_autoindex_unified_queue_1 (queue_id=?)" in steps
+
+
+@pytest.mark.parametrize(
+    "name", ["submit_waiting", "submit_let_go", "adopt_waiting", "ledger_heir", "settle_delete_first"]
+)
+def test_a_key_is_found_by_its_index(analyzed: sqlite3.Connection, name: str) -> None:
+    """Whoever looks for a key seeks it among the keys that are held."""
+    assert plan(analyzed, sql(name)) == [
+        "SEARCH unified_queue USING INDEX idx_unified_queue_idempotency (idempotency_key=? AND tenant_id=?)"
+    ]

@@ -50,7 +50,7 @@ OPTIONAL = ["priority", "status", *DEFAULTS]
 # Name, columns in order (DESC marked), unique, the rows a partial one covers.
 INDEXES = [
     ("idx_unified_queue_dequeue", ["status", "priority DESC", "created_at"], False, None),
-    ("idx_unified_queue_idempotency", ["idempotency_key", "tenant_id"], True, "status = 'pending'"),
+    ("idx_unified_queue_idempotency", ["idempotency_key", "tenant_id"], True, "keyed"),
     ("idx_unified_queue_lease_expiry", ["lease_until"], False, "status = 'in_progress'"),
     ("idx_unified_queue_collection_tenant", ["collection", "tenant_id"], False, None),
     ("idx_unified_queue_item_type", ["item_type", "status"], False, None),
@@ -333,7 +333,7 @@ DOCUMENTED_LOOKS = {
     ),
     "idx_unified_queue_idempotency": (
         "SELECT queue_id FROM unified_queue"
-        " WHERE idempotency_key = ? AND tenant_id = ? AND status = 'pending'"
+        " WHERE idempotency_key = ? AND tenant_id = ? AND keyed AND status = 'pending'"
     ),
     "idx_unified_queue_lease_expiry": (
         "SELECT queue_id FROM unified_queue WHERE status='in_progress' AND lease_until < ?"

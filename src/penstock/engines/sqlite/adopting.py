@@ -65,23 +65,24 @@ def _insert_statement(rows: int) -> str:
 
 def foresee(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> list[Adopted]:
     """What `adopt` would do, of rows that do not meet each other; changes nothing."""
-    queue, memory = db.execute(sql("adopt_ready")).fetchone()
+    queue, memory, keyed = db.execute(sql("adopt_ready")).fetchone()
     known = _known(db, rows) if memory else {}
-    return [_foreseen(db, row, known) if queue else (Adoption.TAKEN, "") for row in rows]
+    look = sql("adopt_waiting" if keyed else "adopt_waiting_older")
+    return [_foreseen(db, row, known, look) if queue else (Adoption.TAKEN, "") for row in rows]
 
 
 def compare(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> dict[str, Taken]:
     """What is remembered of rows, by the id of the job each became; rows nobody took over are absent."""
-    _, memory = db.execute(sql("adopt_ready")).fetchone()
+    _, memory, _ = db.execute(sql("adopt_ready")).fetchone()
     if not memory:
         return {}
     return {found[0]: _taken(found) for found in db.execute(sql("adopt_compare"), {"ids": _ids(rows)})}
 
 
-def _foreseen(db: sqlite3.Connection, row: LegacyJob, known: dict[str, str]) -> Adopted:
+def _foreseen(db: sqlite3.Connection, row: LegacyJob, known: dict[str, str], look: str) -> Adopted:
     if row.job.id in known:
         return _again(row, known[row.job.id])
-    waiting = _waiting(db, row)
+    waiting = _waiting(db, row, look)
     return (Adoption.TAKEN, "") if waiting is None else (Adoption.WAITING, _same(waiting[0]))
 
 
@@ -91,7 +92,7 @@ def _adopt_one(db: sqlite3.Connection, row: LegacyJob, known: dict[str, str], no
     known[row.job.id] = row.named
     if _inserted(db, row, now):
         return Adoption.TAKEN, ""
-    waiting = _waiting(db, row)
+    waiting = _waiting(db, row, sql("adopt_waiting"))
     if waiting is None:
         return Adoption.CLASH, f"job {row.job.id} is there and did not come from a legacy row"
     doomed = db.execute(sql("submit_doomed"), {"id": waiting[0], "now": iso(now)}).rowcount
@@ -101,6 +102,8 @@ def _adopt_one(db: sqlite3.Connection, row: LegacyJob, known: dict[str, str], no
 
 
 def _inserted(db: sqlite3.Connection, row: LegacyJob, now: float) -> bool:
+    if row.state is State.READY:
+        submitting.let_go(db, row.key, row.job.tenant)
     if not db.execute(sql("adopt_insert"), _columns(row)).rowcount:
         return False
     _remember(db, row, None, now)
@@ -135,12 +138,11 @@ def _known(db: sqlite3.Connection, rows: Sequence[LegacyJob]) -> dict[str, str]:
     return dict(db.execute(sql("adopt_known"), {"ids": _ids(rows)}).fetchall())
 
 
-def _waiting(db: sqlite3.Connection, row: LegacyJob) -> tuple[str, str, str] | None:
+def _waiting(db: sqlite3.Connection, row: LegacyJob, look: str) -> tuple[str, str, str] | None:
     if row.state is not State.READY:
         return None
-    found: tuple[str, str, str] | None = db.execute(
-        sql("adopt_waiting"), {"key": row.key, "tenant": row.job.tenant}
-    ).fetchone()
+    where = {"key": row.key, "tenant": row.job.tenant}
+    found: tuple[str, str, str] | None = db.execute(look, where).fetchone()
     return found
 
 
@@ -176,6 +178,7 @@ def _columns(row: LegacyJob) -> tuple[object, ...]:
         iso_or_none(row.started_at),
         iso_or_none(row.finished_at),
         row.error_code,
+        int(SQL_STATUS[row.state] == SQL_STATUS[State.READY]),
     )
 
 

@@ -103,6 +103,7 @@ def prune(db: sqlite3.Connection, before: Mapping[str, float], found: Prunable, 
     db.executemany(sql("prune_members"), gone)
     db.execute(sql("mend_lines"))
     db.execute(sql("mend_barriers"))
+    db.execute(sql("mend_keys"))
     db.execute(sql("prune_batches"), {"before": iso(min(before.values()))})
     db.execute(sql("workers_forget"), {"silent": iso(now - FORGET_SECONDS)})
     return len(gone)

@@ -106,6 +106,17 @@ def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, ba
     if deletes or db.execute(sql("barrier_any")).fetchone()[0] or _any_alias(db, ids):
         return set()
     newest = db.execute(sql("submit_newest")).fetchone()[0]
+    if _insert_rows(db, entries, stamp, batched) == len(entries):
+        return set(ids)
+    fresh = _since(db, newest)
+    if any([let_go(db, entry.key, entry.job.tenant) for entry in entries if entry.job.id not in fresh]):
+        db.execute(sql("submit_undo"), (newest,))  # once more, for they must stand in the order they came in
+        _insert_rows(db, entries, stamp, batched)
+        fresh = _since(db, newest)
+    return fresh
+
+
+def _insert_rows(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, batched: int) -> int:
     inserted, at = 0, 0
     for portion in PORTIONS:
         while len(entries) - at >= portion:
@@ -113,9 +124,16 @@ def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, ba
             values = (stamp, batched, *chain.from_iterable(rows))
             inserted += db.execute(_insert_statement(portion), values).rowcount
             at += portion
-    if inserted == len(entries):
-        return set(ids)
+    return inserted
+
+
+def _since(db: sqlite3.Connection, newest: int) -> set[JobId]:
     return {JobId(job_id) for (job_id,) in db.execute(sql("submit_since"), (newest,))}
+
+
+def let_go(db: sqlite3.Connection, key: str, tenant: str) -> bool:
+    """Whoever runs with this key lets it go; False if nobody does."""
+    return db.execute(sql("submit_let_go"), {"key": key, "tenant": tenant}).rowcount > 0
 
 
 def _any_alias(db: sqlite3.Connection, ids: list[JobId]) -> bool:
@@ -140,6 +158,7 @@ def _submit_one(db: sqlite3.Connection, entry: Entry, stamp: str, batched: int) 
         return Receipt(job_id=known[0], how=Accepted.EXISTING)
     waiting = db.execute(sql("submit_waiting"), {"key": entry.key, "tenant": entry.job.tenant}).fetchone()
     if waiting is None or db.execute(sql("submit_doomed"), {"id": waiting[0], "now": stamp}).rowcount:
+        let_go(db, entry.key, entry.job.tenant)
         db.execute(sql("submit_insert"), (stamp, batched, *entry.row))
         return Receipt(job_id=entry.job.id, how=Accepted.CREATED)
     db.execute(sql("alias_add"), (entry.job.id, waiting[0]))
