@@ -31,7 +31,7 @@ WHERE rowid IN (SELECT q.rowid FROM json_each(:ends) ends
   CROSS JOIN unified_queue q ON q.queue_id = json_extract(ends.value, '$[0]')
     AND q.token = json_extract(ends.value, '$[1]') AND q.status = 'in_progress')
 """
-PORTION = 100
+PORTION = 500
 
 
 def opened(folder: Path) -> sqlite3.Connection:
@@ -51,7 +51,7 @@ def rows(count: int) -> list[tuple[object, ...]]:
 
 
 def insert_bulk(db: sqlite3.Connection, made: list[tuple[object, ...]], per_commit: int) -> None:
-    """Batches of a commit each, in statements of a hundred rows."""
+    """Batches of a commit each, in statements of five hundred rows."""
     statement = _insert_statement(PORTION)
     for start in range(0, len(made), per_commit):
         created = f"2026-01-01T00:00:{start // 1000 % 60:02d}.000000Z"

@@ -29,7 +29,7 @@ from penstock.model.payloads import (
 
 def hash16(text: str) -> str:
     """The first 16 hex digits of the SHA-256 of a text."""
-    return sha256(text.encode()).hexdigest()[:16]
+    return sha256(text.encode()).digest()[:8].hex()
 
 
 def identifier_of(payload: Payload) -> str:

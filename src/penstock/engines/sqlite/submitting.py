@@ -18,7 +18,7 @@ from penstock.model.payloads import ItemType
 from penstock.model.rules import Rules
 from penstock.ports.codec import encode_metadata, encode_payload
 
-PORTIONS = (100, 10, 1)
+PORTIONS = (500, 100, 10, 1)
 """Rows per INSERT statement."""
 
 
@@ -78,19 +78,24 @@ def submit(
     """Insert them in one go where nothing is in the way; look at each where something is."""
     stamp = iso(now)
     batched = int(batch is not None)
-    fresh = _insert_all(db, entries, stamp, batched)
+    deletes = any(entry.job.op is Operation.DELETE for entry in entries)
+    # Where a delete is among them the order matters too much: each is looked at in turn.
+    fresh = set() if deletes else _insert_all(db, entries, stamp, batched)
     created = Accepted.CREATED
-    receipts: list[Receipt] = []
-    for entry in entries:
-        job_id = entry.job.id
-        if job_id in fresh:
-            fresh.discard(job_id)  # the same job again in one list finds the first
-            receipts.append(Receipt(job_id, created))
-        else:
-            receipts.append(_submit_one(db, entry, stamp, batched))
+    if len(fresh) == len(entries):
+        receipts = [Receipt(entry.job.id, created) for entry in entries]
+    else:
+        receipts = []
+        for entry in entries:
+            job_id = entry.job.id
+            if job_id in fresh:
+                fresh.discard(job_id)  # the same job again in one list finds the first
+                receipts.append(Receipt(job_id, created))
+            else:
+                receipts.append(_submit_one(db, entry, stamp, batched))
     if batch is not None:
         _join(db, batch, receipts)
-    if any(entry.job.op is Operation.DELETE for entry in entries):
+    if deletes:
         clear_barriers(db, now)
     return receipts
 
@@ -98,12 +103,10 @@ def submit(
 def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, batched: int) -> set[JobId]:
     """Insert what meets no conflict; the ids that were new.
 
-    Many rows share one statement, because SQLite copies each page it touches once a statement. Where a delete
-    is among them the order matters too much: each is then looked at in turn.
+    Many rows share one statement, because SQLite copies each page it touches once a statement.
     """
     ids = [entry.job.id for entry in entries]
-    deletes = any(entry.job.op is Operation.DELETE for entry in entries)
-    if deletes or db.execute(sql("barrier_any")).fetchone()[0] or _any_alias(db, ids):
+    if db.execute(sql("barrier_any")).fetchone()[0] or _any_alias(db, ids):
         return set()
     newest = db.execute(sql("submit_newest")).fetchone()[0]
     if _insert_rows(db, entries, stamp, batched) == len(entries):
