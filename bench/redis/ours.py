@@ -28,7 +28,8 @@ from penstock.work.reaper import Reaper
 from penstock.work.worker import Worker
 
 JOBS = 40_000
-SETTINGS = f"{CONCURRENCY} jobs at once, the program's loop, uvloop; submit of many in {BULK:,}s"
+SETTINGS = f"{CONCURRENCY} jobs at once, the program's loop, uvloop; submit of many in {BULK:,}s,"
+SETTINGS += f" {work.IN_FLIGHT} of them under way at a time"
 TENANT = TenantId("local")
 LISTS = [f"watched_{number}" for number in range(int(os.environ.get("BENCH_LISTS", "0")))]
 _ports: RedisPorts | None = None
@@ -75,10 +76,10 @@ async def submit(kind: str, value: float) -> None:
 
 
 async def bulk(count: int) -> None:
-    """A thousand a call, one after the other."""
+    """A thousand a call, a few of them under way at a time."""
     assert _ports is not None
-    for start in range(0, count, BULK):
-        await _ports.queue.submit(new_jobs(min(BULK, count - start), start))
+    queue = _ports.queue
+    await work.in_portions(count, BULK, lambda numbers: queue.submit(new_jobs(len(numbers), numbers.start)))
 
 
 def worker_argv() -> list[str]:

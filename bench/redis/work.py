@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Awaitable, Callable
 
 from bench.queue import marks
 
@@ -32,6 +33,26 @@ async def slow_async(seconds: float) -> None:
     """The same for those who run jobs on an event loop."""
     marks.stamp(os.getpid())
     await asyncio.sleep(seconds)
+
+
+IN_FLIGHT = 2
+"""Submits of many an async producer has under way: it makes the next while the server takes the last."""
+
+
+async def in_portions(count: int, size: int, submit: Callable[[range], Awaitable[object]]) -> None:
+    """Submit so many in portions, a few of them under way at a time."""
+    room = asyncio.Semaphore(IN_FLIGHT)
+
+    async def one(numbers: range) -> None:
+        try:
+            await submit(numbers)
+        finally:
+            room.release()
+
+    async with asyncio.TaskGroup() as group:
+        for start in range(0, count, size):
+            await room.acquire()
+            group.create_task(one(range(start, min(start + size, count))))
 
 
 KINDS = {"noop": noop, "stamp": stamp, "slow": slow}

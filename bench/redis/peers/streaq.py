@@ -11,7 +11,8 @@ from streaq import Worker
 from bench.redis import work
 
 JOBS = 4_000
-SETTINGS = "16 jobs at once, uvloop, results not kept; enqueue_many in 1,000s"
+SETTINGS = "16 jobs at once, uvloop, results not kept; enqueue_many in 1,000s,"
+SETTINGS += f" {work.IN_FLIGHT} of them under way at a time"
 worker = Worker(redis_url=work.URL, concurrency=16, anyio_kwargs={"use_uvloop": True})
 
 
@@ -42,9 +43,9 @@ async def submit(kind: str, value: float) -> None:
 
 
 async def bulk(count: int) -> None:
-    for start in range(0, count, 1000):
-        numbers = range(start, min(start + 1000, count))
-        await worker.enqueue_many([noop.enqueue(number) for number in numbers])
+    await work.in_portions(
+        count, 1000, lambda numbers: worker.enqueue_many([noop.enqueue(number) for number in numbers])
+    )
 
 
 def worker_argv() -> list[str]:
