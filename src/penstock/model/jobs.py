@@ -69,7 +69,7 @@ def priority_of(value: int | str) -> int:
 def operation_of(item_type: ItemType, op: str) -> Operation:
     """The operation by name, refused if the item type does not offer it."""
     try:
-        found = Operation(op)
+        found = op if isinstance(op, Operation) else Operation(op)
     except ValueError:
         raise Refused(
             f"operation {op!r} is none of {', '.join(Operation)}", code="ERR_OPERATION_INVALID"

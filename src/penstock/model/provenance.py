@@ -63,6 +63,8 @@ NOTHING_TOLD = Provenance()
 
 def provenance_of(metadata: Mapping[str, object] | str) -> Provenance:
     """What a job's metadata says of its message; what is not there, or of another kind, is left open."""
+    if not metadata or metadata == "{}":
+        return NOTHING_TOLD
     whole = _read(metadata)
     told = _object(whole.get("message"))
     if not told and "trace_id" not in whole:
@@ -88,8 +90,6 @@ def _is_within(value: object, most: float) -> TypeGuard[int | float]:
 def _read(metadata: Mapping[str, object] | str) -> Mapping[str, object]:
     if not isinstance(metadata, str):
         return metadata
-    if metadata == "{}":
-        return {}
     try:
         return _object(json.loads(metadata))
     except (ValueError, RecursionError):

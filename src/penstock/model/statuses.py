@@ -63,7 +63,7 @@ def message_of(job: NewJob, *, submitted_at: float) -> dict[str, object]:
         "job_id": job.id,
         "rag_id": job.collection,
         "source_path": path,
-        "source_type": _source_type(job.payload, path),
+        "source_type": source_type_of(job.payload, path),
         "filename": told.filename or name_of(job.payload),
         "submitted_at": stamped(submitted_at if told.submitted_at is None else told.submitted_at),
         "submitted_by": told.submitted_by or _submitter(job.metadata.get("origin")),
@@ -135,8 +135,17 @@ def name_of(payload: Payload) -> str:
             return posixpath.basename(path_of(payload))
 
 
+def source_type_of(payload: Payload, path: str) -> str:
+    """What kind of file a payload is about, as its path tells where nothing else does."""
+    if isinstance(payload, File) and payload.file_type:
+        return payload.file_type
+    ending = posixpath.splitext(path)[1][1:].lower()
+    return ending if ending.isalnum() and len(ending) <= _ENDING_MAX else "txt"
+
+
+@lru_cache(maxsize=64)
 def stamped(seconds: float) -> str:
-    """A time as the contract writes it; whoever is asked thousands of times a second writes a second once."""
+    """A time as the contract writes it; what thousands of jobs have in common is written once."""
     whole, micros = divmod(round(seconds * 1_000_000), 1_000_000)
     return f"{_second(whole)}.{micros // 1000:03d}Z"
 
@@ -144,13 +153,6 @@ def stamped(seconds: float) -> str:
 @lru_cache(maxsize=64)
 def _second(whole: int) -> str:
     return (stamp(whole) or "").partition(".")[0]
-
-
-def _source_type(payload: Payload, path: str) -> str:
-    if isinstance(payload, File) and payload.file_type:
-        return payload.file_type
-    ending = posixpath.splitext(path)[1][1:].lower()
-    return ending if ending.isalnum() and len(ending) <= _ENDING_MAX else "txt"
 
 
 def _submitter(origin: object) -> str:

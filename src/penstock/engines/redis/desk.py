@@ -125,10 +125,8 @@ class RedisDesk:
             return []
         now = self._clock.now()
         again = [replayed(await self._known(job_id)) for job_id in job_ids]
-        entries = submitting.entries_of(again, self._rules, now)
-        receipts = submitting.receipts_of(
-            await self._access.run("submit", "", *map(packed, entries), now=now)
-        )
+        texts = [packed(entry) for entry, _ in submitting.entries_of(again, self._rules, now)]
+        receipts = submitting.receipts_of(await self._access.run("submit", "", *texts, now=now))
         self._access.ring()
         return receipts
 

@@ -57,11 +57,11 @@ class RedisQueue:
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
         now = self._clock.now()
-        entries = submitting.entries_of(jobs, self._rules, now)
-        if not entries:
+        ready = submitting.entries_of(jobs, self._rules, now)
+        if not ready:
             return []
-        texts = list(map(packed, entries))
-        if batch is None and await submitting.submit_new(self._access, jobs, entries, texts, now=now):
+        texts = [packed(entry) for entry, _ in ready]
+        if batch is None and await submitting.submit_new(self._access, jobs, ready, texts, now=now):
             receipts = [Receipt(job.id, Accepted.CREATED) for job in jobs]
         else:
             receipts = submitting.receipts_of(await self._access.run("submit", batch or "", *texts, now=now))

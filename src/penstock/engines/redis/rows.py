@@ -47,10 +47,10 @@ _FIRST = (b"0", b"0", b"")
 
 
 class Straight(NamedTuple):
-    """What a claim tells that went the straight way: ids and entries in turn, and their token."""
+    """What a claim tells that went the straight way: entries, and their token with their ids behind it."""
 
-    told: Sequence[bytes] = ()
-    token: bytes = b""
+    texts: Sequence[bytes] = ()
+    token_and_ids: bytes = b""
     put_away: Sequence[bytes] = ()
     """Not on that way: the lists of messages that were too large."""
 
@@ -86,8 +86,9 @@ def leases_of(
     leased = Leased()
     for job_id, token, until, *rest in found:
         _add(leased, _Told(job_id, token, until, *rest), worker, alone=alone)
-    for job_id, text in zip(straight.told[::2], straight.told[1::2], strict=True):
-        if entry := _add(leased, _Told(job_id, straight.token, ends, text, *_FIRST), worker, alone=alone):
+    token, *ids = straight.token_and_ids.split(b" ")
+    for job_id, text in zip(ids, straight.texts, strict=True):
+        if entry := _add(leased, _Told(job_id, token, ends, text, *_FIRST), worker, alone=alone):
             leased.handed.append((leased.leases[-1], entry.subject))
     return leased
 

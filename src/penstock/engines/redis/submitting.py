@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -11,12 +11,13 @@ from penstock.engines.redis.access import Access
 from penstock.engines.redis.names import SEPARATOR, packed, raw
 from penstock.engines.redis.protocol import Word
 from penstock.engines.redis.scripts import SCRIPTS
+from penstock.engines.redis.tails import tail_of
 from penstock.model.errors import Refused
 from penstock.model.fingerprints import idempotency_key, subject_of
 from penstock.model.ids import AGAIN
 from penstock.model.jobs import Accepted, JobId, NewJob, Operation, Receipt
 from penstock.model.rules import Rules
-from penstock.model.statuses import message_of, stamped
+from penstock.model.statuses import stamped
 from penstock.ports.codec import encode_metadata, encode_payload
 
 _ENCODER = msgspec.json.Encoder()
@@ -39,21 +40,32 @@ Entry = tuple[str, ...]
 """A job as the scripts unpack it, in the order of entry_of in `parts/accepting.lua`."""
 
 
-def entries_of(jobs: Sequence[NewJob], rules: Rules, now: float) -> list[Entry]:
+class Ready(NamedTuple):
+    """A job made ready: its entry, and its message from behind what only the script knows."""
+
+    entry: Entry
+    tail: str
+
+
+def entries_of(jobs: Sequence[NewJob], rules: Rules, now: float) -> list[Ready]:
     """Encode and check all of them; nothing is sent if one is refused."""
     if len(jobs) > rules.bulk_max:
         raise Refused(
             f"{len(jobs):,} jobs in one submit, the limit is {rules.bulk_max:,}", code="ERR_BULK_TOO_LARGE"
         )
-    return [entry_of(job, rules, now) for job in jobs]
+    stamp = stamped(now)
+    return [_ready(job, rules, now, stamp) for job in jobs]
 
 
 def entry_of(job: NewJob, rules: Rules, now: float) -> Entry:
-    """One of them; its message lacks what only the script knows: its number and its time."""
-    message = message_of(job, submitted_at=now)
-    del message["job_id"]
-    submitted_at = message["submitted_at"]
-    return (
+    """One of them as it is kept."""
+    return _ready(job, rules, now, stamped(now)).entry
+
+
+def _ready(job: NewJob, rules: Rules, now: float, stamp: str) -> Ready:
+    """Its message lacks what only the script knows: its number and its time."""
+    tail = tail_of(job, now=now, stamp=stamp)
+    entry = (
         job.id,
         job.item_type.value,
         job.op.value,
@@ -67,10 +79,11 @@ def entry_of(job: NewJob, rules: Rules, now: float) -> Entry:
         "" if job.run_at is None else repr(job.run_at),
         str(job.max_retries),
         "1" if job.delete_first else "0",
-        str(message["filename"]),
-        "" if submitted_at == stamped(now) else str(submitted_at),
-        "," + _ENCODER.encode(message)[1:].decode(),
+        tail.filename,
+        "" if tail.submitted_at == stamp else tail.submitted_at,
+        tail.kept,
     )
+    return Ready(entry, tail.whole)
 
 
 def body_of(job: NewJob, metadata: str) -> str:
@@ -85,12 +98,12 @@ def read_body(data: bytes | str) -> Body:
 
 
 async def submit_new(
-    access: Access, jobs: Sequence[NewJob], entries: Sequence[Entry], texts: Sequence[bytes], *, now: float
+    access: Access, jobs: Sequence[NewJob], ready: Sequence[Ready], texts: Sequence[bytes], *, now: float
 ) -> bool:
     """Submit jobs that meet nothing, the quick way; False if one may, and nothing has changed then."""
     if len(jobs) == 1:
-        return await _submit_one(access, jobs[0], entries[0], texts[0], now)
-    columns = columns_of(access, jobs, entries, repr(now))
+        return await _submit_one(access, jobs[0], ready[0], texts[0], now)
+    columns = columns_of(access, jobs, ready, repr(now))
     if columns is None:
         return False
     names = access.names
@@ -100,20 +113,14 @@ async def submit_new(
     )
 
 
-async def _submit_one(access: Access, job: NewJob, entry: Entry, text: bytes, now: float) -> bool:
+async def _submit_one(access: Access, job: NewJob, ready: Ready, text: bytes, now: float) -> bool:
     if not _is_usual(job):
         return False
-    job_id, _, _, tenant, collection, _, key, subject, _, _, _, _, _, file, submitted_at, tail = entry
+    entry, tail = ready
+    job_id, _, _, tenant, collection, _, key, subject, _, _, _, _, _, file, submitted_at, _ = entry
     told: tuple[Word, ...] = (
-        *(
-            repr(now),
-            *access.lane_of(job.priority, tenant),
-            tenant,
-            job_id,
-            f"{tenant}{SEPARATOR}{key}",
-            subject,
-        ),
-        *(collection, file, submitted_at or stamped(now)),
+        *(repr(now), *access.lane_of(job.priority, tenant), tenant, job_id, f"{tenant}{SEPARATOR}{key}"),
+        *(subject, collection, file, submitted_at or stamped(now)),
         *(_beginning(entry, repr(now)), tail, text),
     )
     return bool(
@@ -132,25 +139,34 @@ def _beginning(entry: Entry, now: str) -> bytes:
 
 
 def columns_of(
-    access: Access, jobs: Sequence[NewJob], entries: Sequence[Entry], now: str
+    access: Access, jobs: Sequence[NewJob], ready: Sequence[Ready], now: str
 ) -> tuple[object, ...] | None:
-    """What the script needs of each, a column a fact; None if two of them meet, or one is not as usual."""
+    """What the script needs of each, a column a fact; None if two of them meet, or one is not as usual.
+
+    A column whose facts are all alike is that fact alone.
+    """
     places: dict[tuple[int, str], int] = {}
     which, names, rows = [], [], []
-    for job, entry in zip(jobs, entries, strict=True):
+    for job, (entry, _) in zip(jobs, ready, strict=True):
         if not _is_usual(job):
             return None
         tenant, key = entry[3], entry[6]
         which.append(places.setdefault((job.priority, tenant), len(places) + 1))
         names.append(f"{tenant}{SEPARATOR}{key}")
         rows.append(raw(_beginning(entry, now)))
-    ids, _, _, tenants, collections, _, _, subjects, _, _, _, _, _, files, submitted, tails = zip(
+    entries, tails = zip(*ready, strict=True)
+    ids, _, _, tenants, collections, _, _, subjects, _, _, _, _, _, files, submitted, _ = zip(
         *entries, strict=True
     )
     if not len(ids) == len(set(ids)) == len(set(names)) == len(set(zip(tenants, subjects, strict=True))):
         return None
     lists = [(*access.lane_of(rank, tenant), tenant) for rank, tenant in places]
-    return (lists, which, ids, names, subjects, collections, files, submitted, rows, tails)
+    told = (ids, names, subjects, _alone(collections), files, _alone(submitted), rows, tails)
+    return (lists, which if len(lists) > 1 else 1, *told)
+
+
+def _alone(facts: Sequence[str]) -> Sequence[str] | str:
+    return facts[0] if len(set(facts)) == 1 else facts
 
 
 def receipts_of(reply: list[Any]) -> list[Receipt]:

@@ -6,6 +6,7 @@
 -- the worker's processing list, expiry, how long the completed list may be, the last fact of rows to be, ids, subjects,
 -- which claim each is of, how the rows of those claims end, how long theirs took, 1 if the server may know MSETEX}.
 -- include: telling
+-- include: tails
 local function keep_equal(asked, texts)
   local kept, answers = {{}, {}, {}, {}}, {}
   local ids, subjects, which, tails, lasted, finished = asked[6], asked[7], asked[8], asked[9], asked[10], asked[5]
@@ -44,7 +45,8 @@ local function let_go_each(call, list, root, ids, rows)
   for at, text in ipairs(call('MGET', unpack(keys))) do
     local row, entry = cmsgpack.unpack(rows[at]), text and cmsgpack.unpack(text)
     if entry then
-      local element = '{"job_id":"' .. ids[at] .. '","seq":' .. row[8] .. ',"created_us":' .. row[7] .. entry[16]
+      local element =
+        '{"job_id":"' .. ids[at] .. '","seq":' .. row[8] .. ',"created_us":' .. row[7] .. whole_tail(entry[16])
       elements[#elements + 1] = element
       call('LREM', list, -1, element)
     end
@@ -90,7 +92,7 @@ local function keep_ended(call, ids, now)
 end
 
 local function settle_usual(asked)
-  local call, root, now, stamp = redis.call, string.sub(KEYS[1], 1, -7), ARGV[1], ARGV[2]
+  local call, pcall, root, now, stamp = redis.call, redis.pcall, string.sub(KEYS[1], 1, -7), ARGV[1], ARGV[2]
   local tenant, list, expiry, completed_max = unpack(asked, 1, 4)
   local keys, answers = {}, {}
   for at, id in ipairs(asked[6]) do keys[at], answers[at] = root .. 'task:' .. id, 3 end
@@ -107,7 +109,10 @@ local function settle_usual(asked)
   for at, id in ipairs(ids) do
     hashes[at] = hash .. id
     words[2 * at - 1], words[2 * at] = task .. id, rows[at]
-    tell(hashes[at], id, 'status', 'done', 'completed_at', stamp, 'duration_seconds', durations[at])
+    local key, lasted = hashes[at], durations[at]
+    if type(pcall('HSET', key, 'status', 'done', 'completed_at', stamp, 'duration_seconds', lasted)) == 'table' then
+      tell(key, id, 'status', 'done', 'completed_at', stamp, 'duration_seconds', lasted)
+    end
   end
   let_expire(call, hashes, stamp, expiry, asked[11])
   call('MSET', unpack(words))

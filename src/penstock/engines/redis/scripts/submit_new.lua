@@ -3,12 +3,15 @@
 -- takes the whole list. It does without ground, whose many functions cost a single submit more than all else here, and
 -- takes no entry apart: what it needs of each comes beside it.
 -- KEYS counts, jobs, waiting, lanes, ages, closed. ARGV[1] the root of names; [2] now in seconds, [3] as ISO 8601;
--- [4] the channel that wakes; [5] packed columns: the lists {list, lane, tenant} and which of them each job waits in,
--- then ids, names among the waiting, subjects, collections, names of files, submitted_at or '', the beginnings of their
--- rows, and what follows created_us in their messages; [6] and on, entries, each packed.
+-- [4] the channel that wakes; [5] packed columns: the lists {list, lane, tenant} and which of them each job waits in (a
+-- number if all wait in one), then ids, names among the waiting, subjects, collections, names of files, submitted_at or
+-- '', the beginnings of their rows, and what follows created_us in their messages; collections and submitted_at are one
+-- text each, if it is that of all; [6] and on, entries, each packed.
+-- include: aging
 local call = redis.call
 local ROOT, NOW, STAMP = ARGV[1], ARGV[2], ARGV[3]
-local lists, which, ids, names, subjects, collections, files, submitted, rows, tails = unpack(cmsgpack.unpack(ARGV[5]))
+local lists, which, ids, names, subjects, collections, files, submitted, rows, tails =
+  unpack(cmsgpack.unpack(ARGV[5]))
 local many = #ids
 local AT_ONCE = 4000
 local LATE_MICROS_MAX = 500000
@@ -28,17 +31,13 @@ local function anything(key, fields)
   return false
 end
 
-local keys = {KEYS[6]}
-for at = 1, many do keys[at + 1] = ROOT .. 'task:' .. ids[at] end
-for from = 1, #keys, AT_ONCE do
-  if call('EXISTS', unpack(keys, from, math.min(from + AT_ONCE - 1, #keys))) > 0 then return 0 end
-end
+if call('EXISTS', KEYS[6]) == 1 then return 0 end
 local micros = math.floor(tonumber(NOW) * 1000000 + 0.5)
 for _, list in ipairs(lists) do
   local newest, began = call('LINDEX', list[1], 0), micros
   list.empty, list.elements = not newest, {}
   if newest then
-    local at = tonumber(string.match(newest, '^{"job_id":"[%w%._:%-]+","seq":%d+,"created_us":(%d+),'))
+    local at = tonumber(created_us_of(newest) or '')
     if not at or at - micros > LATE_MICROS_MAX then return 0 end
     -- Who looked at the clock first and came second is second.
     began = math.max(at, micros)
@@ -49,7 +48,7 @@ for _, list in ipairs(lists) do
 end
 if anything(KEYS[3], names) then return 0 end
 local by_tenant = {[lists[1][3]] = subjects}
-if #lists > 1 then
+if which ~= 1 then
   by_tenant = {}
   for at = 1, many do
     local tenant = lists[which[at]][3]
@@ -61,27 +60,58 @@ for tenant, theirs in pairs(by_tenant) do
   if anything(ROOT .. 'subjects:' .. tenant, theirs) then return 0 end
 end
 
+-- A word of so many letters, packed, begins with one of these.
+local WORD = {}
+for letters = 1, 20 do WORD[letters] = string.char(160 + letters) end
+local seq = tonumber(call('HGET', KEYS[1], 'seq') or 0)
+local texts, waiting, jobs, firsts = {}, {}, {}, {}
+local task, entry, list = ROOT .. 'task:', ROOT .. 'entry:', lists[1]
+for at = 1, many do
+  if which ~= 1 then list = lists[which[at]] end
+  local id, number, elements = ids[at], string.format('%d', seq + at), list.elements
+  texts[4 * at - 3] = task .. id
+  texts[4 * at - 2] = rows[at] .. list.before .. WORD[#number] .. number .. list.after
+  texts[4 * at - 1], texts[4 * at] = entry .. id, ARGV[at + 5]
+  waiting[2 * at - 1], waiting[2 * at] = names[at], id
+  jobs[2 * at - 1], jobs[2 * at] = number, id
+  elements[#elements + 1] = '{"job_id":"' .. id .. '","seq":' .. number .. ',"created_us":' .. list.micros .. tails[at]
+  local first = firsts[list[3]] or {}
+  firsts[list[3]] = first
+  first[#first + 1] = subjects[at]
+  first[#first + 1] = id
+end
+-- Looking and writing in one: where a job of one of these ids is known, what was written before it is taken back.
+for from = 1, #texts, AT_ONCE do
+  if call('MSETNX', unpack(texts, from, math.min(from + AT_ONCE - 1, #texts))) == 0 then
+    for at = 1, from - 1, 2 do call('DEL', texts[at]) end
+    return 0
+  end
+end
+call('HINCRBY', KEYS[1], 'seq', many)
+
 -- The documented hash: copied from one that is kept for it, or for many alike from one made for them, because a hash of
 -- as many fields takes long to write. A copy is not made over the hash of a job long gone, which must not expire now.
+local function of(column, at) return type(column) == 'table' and column[at] or column end
 local function fill(key, id, at)
-  call('HSET', key, 'job_id', id, 'rag_id', collections[at], 'filename', files[at], 'status', 'queued', 'submitted_at',
-    submitted[at] ~= '' and submitted[at] or STAMP, 'started_at', '', 'completed_at', '', 'duration_seconds', '',
+  local told = of(submitted, at)
+  call('HSET', key, 'job_id', id, 'rag_id', of(collections, at), 'filename', files[at], 'status', 'queued',
+    'submitted_at', told ~= '' and told or STAMP, 'started_at', '', 'completed_at', '', 'duration_seconds', '',
     'chunks_created', '0', 'embeddings_generated', '0', 'tokens_used', '0', 'error', '', 'error_type', '',
     'retry_count', '0')
 end
 local BLANK, FORM = ROOT .. 'blank', ROOT .. 'form'
 local formed = nil
 local function write_status(id, at)
-  local key = ROOT .. 'job:' .. id
-  if many >= 4 and submitted[at] == '' then
-    if formed ~= collections[at] then
+  local key, collection, told = ROOT .. 'job:' .. id, of(collections, at), of(submitted, at)
+  if many >= 4 and told == '' then
+    if formed ~= collection then
       fill(FORM, '', at)
-      formed = collections[at]
+      formed = collection
     end
     if call('COPY', FORM, key) == 1 then return call('HSET', key, 'job_id', id, 'filename', files[at]) end
   elseif call('COPY', BLANK, key) == 1 then
-    return call('HSET', key, 'job_id', id, 'rag_id', collections[at], 'filename', files[at], 'submitted_at',
-      submitted[at] ~= '' and submitted[at] or STAMP)
+    return call('HSET', key, 'job_id', id, 'rag_id', collection, 'filename', files[at], 'submitted_at',
+      told ~= '' and told or STAMP)
   elseif call('EXISTS', BLANK) == 0 then
     fill(BLANK, '', at)
   end
@@ -89,25 +119,8 @@ local function write_status(id, at)
   fill(key, id, at)
 end
 
-local seq = call('HINCRBY', KEYS[1], 'seq', many) - many
-local texts, waiting, jobs, firsts = {}, {}, {}, {}
-for at = 1, many do
-  local id, list = ids[at], lists[which[at]]
-  local number = string.format('%d', seq + at)
-  texts[4 * at - 3], texts[4 * at - 2] = keys[at + 1], rows[at] .. list.before .. cmsgpack.pack(number) .. list.after
-  texts[4 * at - 1], texts[4 * at] = ROOT .. 'entry:' .. id, ARGV[at + 5]
-  waiting[2 * at - 1], waiting[2 * at] = names[at], id
-  jobs[2 * at - 1], jobs[2 * at] = number, id
-  list.elements[#list.elements + 1] =
-    '{"job_id":"' .. id .. '","seq":' .. number .. ',"created_us":' .. list.micros .. tails[at]
-  local first = firsts[list[3]] or {}
-  firsts[list[3]] = first
-  first[#first + 1] = subjects[at]
-  first[#first + 1] = id
-  write_status(id, at)
-end
+for at = 1, many do write_status(ids[at], at) end
 if formed then call('DEL', FORM) end
-for from = 1, #texts, AT_ONCE do call('MSET', unpack(texts, from, math.min(from + AT_ONCE - 1, #texts))) end
 gathered('HSET', KEYS[3], waiting)
 gathered('ZADD', KEYS[2], jobs)
 for tenant, first in pairs(firsts) do

@@ -4,6 +4,7 @@
 -- KEYS counts, jobs, waiting, lanes, ages, closed. ARGV[1] now in seconds; [2] the list it waits in; [3] the lane of that;
 -- [4] its tenant; [5] its id; [6] its name among the waiting; [7] subject; [8] collection; [9] name of its file;
 -- [10] submitted_at; [11] the beginning of its row; [12] what follows created_us in its message; [13] its entry, packed.
+-- include: aging
 local call = redis.call
 local root, now, list, lane, tenant, id, subject =
   string.sub(KEYS[1], 1, -7), ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
@@ -12,7 +13,7 @@ local task, subjects = root .. 'task:' .. id, root .. 'subjects:' .. tenant
 if call('EXISTS', KEYS[6], task) > 0 then return 0 end
 local newest, micros = call('LINDEX', list, 0), math.floor(tonumber(now) * 1000000 + 0.5)
 if newest then
-  local at = tonumber(string.match(newest, '^{"job_id":"[%w%._:%-]+","seq":%d+,"created_us":(%d+),'))
+  local at = tonumber(created_us_of(newest) or '')
   if not at or at - micros > LATE_MICROS_MAX then return 0 end
   -- Who looked at the clock first and came second is second.
   micros = math.max(at, micros)

@@ -45,8 +45,9 @@ local ENTRY = {op = 3, collection = 5, priority = 6, payload = 9, body = 10, max
   filename = 14, tail = 16, foreign_element = 17, origin = 18}
 local rows, texts, tasks, entries, changed, put = {}, {}, {}, {}, {}, {}
 
+-- include: tails
 local function element_of(id, seq, created_us, tail)
-  return '{"job_id":"' .. id .. '","seq":' .. seq .. ',"created_us":' .. created_us .. tail
+  return '{"job_id":"' .. id .. '","seq":' .. seq .. ',"created_us":' .. created_us .. whole_tail(tail)
 end
 
 local function text_of(id)

@@ -1,13 +1,15 @@
 -- straight: nearly always one list has messages, nothing is held back, and the jobs at its claiming end were never
 -- tried. Then there is nothing to choose, what is alike for many is written once, and a row is changed without being
 -- unpacked. It stands before ground, whose many functions cost a small claim more than all else. Returns what claim
--- does, and two words more: id and entry of one lease after the other, and the token that all of them have; nil if anything is otherwise,
--- and nothing has changed then.
+-- does, and two words more: the entries of the leases, and the token all of them have with their ids behind it, in one
+-- text, for an answer of its own costs the server more than its bytes; nil if anything is otherwise, and nothing has
+-- changed then.
 -- include: telling
+-- include: aging
 local ANSWER_BYTES_MAX = 8388608
 local STRAIGHT_MAX = 2000
 local function claim_straight()
-  local call, root = redis.call, string.sub(KEYS[1], 1, -7)
+  local call, pcall, root = redis.call, redis.pcall, string.sub(KEYS[1], 1, -7)
   local now, stamp, worker, limit, request = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[10] .. '\31'
   if limit < 1 or limit > STRAIGHT_MAX or ARGV[8] ~= '0' then return nil end
   local answered = root .. 'claimed:' .. worker
@@ -28,7 +30,7 @@ local function claim_straight()
   local many, next_at = math.min(#elements, limit), nil
   if many == 0 then return nil end
   if #elements > limit then
-    next_at = string.match(elements[1], '^{"job_id":"[%w%._:%-]+","seq":%d+,"created_us":(%d+),')
+    next_at = created_us_of(elements[1])
     if not next_at then return nil end
   end
   -- What only looks like a ticket of ours has no row, and is met below; a pattern would cost as much as a command.
@@ -77,8 +79,11 @@ local function claim_straight()
     words[2 * at - 1], words[2 * at] = keys[at], row
     scores[2 * at - 1], scores[2 * at] = micros[upto], id
     waiting[at] = whose .. key
-    leases[2 * at - 1], leases[2 * at] = id, texts[many + at]
-    tell(hash .. id, id, 'status', 'processing', 'started_at', stamp)
+    leases[at] = texts[many + at]
+    local key_of_hash = hash .. id
+    if type(pcall('HSET', key_of_hash, 'status', 'processing', 'started_at', stamp)) == 'table' then
+      tell(key_of_hash, id, 'status', 'processing', 'started_at', stamp)
+    end
   end
   call('MSET', unpack(words))
   call('ZADD', KEYS[5], unpack(scores))
@@ -95,7 +100,7 @@ local function claim_straight()
   call('HSET', KEYS[1], 'claims', string.format('%d', tonumber(seen[1] or 0) + many), 'token',
     shown, 'ready', string.format('%d', tonumber(seen[3] or 0) - many))
   call('SET', answered, request .. cmsgpack.pack({ids = ids, token = token, strangers = {}, alone = 0}), 'EX', 3600)
-  return {0, 0, {}, {}, leases, shown}
+  return {0, 0, {}, {}, leases, shown .. ' ' .. table.concat(ids, ' ')}
 end
 
 do
