@@ -92,6 +92,17 @@ async def test_a_sentence_that_asks_the_same_is_no_answer() -> None:
     assert "Ask it" not in answer.text
 
 
+async def test_a_note_that_says_no_more_than_the_words_typed_is_shown() -> None:
+    """Passing it over for a sentence about something else would be an answer to nothing."""
+    note = a_hit(a_passage("Opening hours", document="note"))
+    other = a_hit(a_passage("Cats sleep all day.", document="cats"))
+
+    answer = await extracted(some_findings("opening hours", note, other), None)
+
+    assert [citation.document for citation in answer.citations] == ["note"]
+    assert answer.text == "\u201cOpening hours\u201d [1]"
+
+
 FAQ = (
     "# Questions\n\n## How is the printer reset?\n\nHold the green button down.\n\n## Where is tea?\n\nHere."
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.answer.answers import EMPTY, NO_MATCH, Answers
+from penstock.answer.answers import EMPTY, MORE_TO_COME, NO_MATCH, Answers
 from penstock.answer.ask import Asker
 from penstock.answer.scoping import Filters
 from penstock.answer.search import Searcher
@@ -223,3 +223,18 @@ async def test_asking_for_something_else_is_not_found(furnished: House) -> None:
 
     assert isinstance(tellings[-1], Finished)
     assert (tellings[-1].answer.kind, tellings[-1].answer.citations) == (AnswerKind.NOT_FOUND, ())
+
+
+async def test_an_answer_in_doubt_tells_of_documents_on_the_way(furnished: House) -> None:
+    """What was handed in a moment ago may hold what was not found; a sure answer needs no such word."""
+    rules = await furnished.librarian.declare("rules")
+    await furnished.librarian.put(rules, Text(path="/docs/cup.txt", text="Germany won."), publish=False)
+
+    async def notes(question: str) -> tuple[str, ...]:
+        tellings = [each async for each in furnished.answers.ask(EVERYTHING, question)]
+        assert isinstance(tellings[-1], Finished)
+        return tellings[-1].answer.notes
+
+    told = MORE_TO_COME.format(count=1)
+    assert told in await notes("Who won the 1954 world cup in Bern?")
+    assert told not in await notes("What does a lost key cost?")

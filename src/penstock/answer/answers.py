@@ -13,12 +13,13 @@ from penstock.answer.places import Places
 from penstock.answer.questions import checked
 from penstock.answer.scoping import Filters, Ground, ground_of
 from penstock.answer.search import TOP_DEFAULT, Searcher
-from penstock.model.answers import Confidence, Delta, Evidence, Findings, Finished, Retrieved, Telling
+from penstock.model.answers import Answer, Confidence, Delta, Evidence, Findings, Finished, Retrieved, Telling
 from penstock.model.catalogue import WorkspaceId
 from penstock.ports.catalogue import Catalogue
 
 EMPTY = "There are no documents to search yet."
 STILL_AT_WORK = "No document is searchable yet, {count:,} on the way."
+MORE_TO_COME = "{count:,} more on the way; what they say cannot be found yet."
 NO_MATCH = "No document matches the filters."
 
 
@@ -79,8 +80,8 @@ class Answers:
                     for each in _untold(explained):
                         yield each
                     return
-                if isinstance(telling, Finished) and self._places is not None:
-                    yield Finished(answer=await self._places.narrowed(telling.answer))
+                if isinstance(telling, Finished):
+                    yield Finished(answer=await self._completed(telling.answer, ground))
                     return
                 yield telling
 
@@ -88,14 +89,30 @@ class Answers:
         meant = filters if self._places is None else await self._places.meant(filters)
         return await ground_of(self._catalogue, self._workspace, meant)
 
+    async def _completed(self, answer: Answer, ground: Ground) -> Answer:
+        """With exact places; where it is none, or weak, it tells of documents that may know more."""
+        if answer.confidence is not Confidence.STRONG:
+            _, waiting = await self._standing(ground)
+            answer = replace(answer, notes=(*answer.notes, *_more(waiting)))
+        return answer if self._places is None else await self._places.narrowed(answer)
+
     async def _explained(self, findings: Findings, ground: Ground, filters: Filters) -> Findings:
-        counts = [await self._catalogue.counts(each.id) for each in ground.collections]
-        if any(each.get("chunks", 0) for each in counts):
-            note = NO_MATCH if filters.are_narrow else None
+        chunks, waiting = await self._standing(ground)
+        if chunks:
+            notes = (*((NO_MATCH,) if filters.are_narrow else ()), *_more(waiting))
         else:
-            waiting = sum(each.get(state, 0) for each in counts for state in ("pending", "parsed"))
-            note = STILL_AT_WORK.format(count=waiting) if waiting else EMPTY
-        return replace(findings, notes=(*findings.notes, note)) if note else findings
+            notes = (STILL_AT_WORK.format(count=waiting) if waiting else EMPTY,)
+        return replace(findings, notes=(*findings.notes, *notes))
+
+    async def _standing(self, ground: Ground) -> tuple[int, int]:
+        """How many chunks can be found there, and how many documents are on the way."""
+        counts = [await self._catalogue.counts(each.id) for each in ground.collections]
+        waiting = sum(each.get(state, 0) for each in counts for state in ("pending", "parsed"))
+        return sum(each.get("chunks", 0) for each in counts), waiting
+
+
+def _more(waiting: int) -> tuple[str, ...]:
+    return (MORE_TO_COME.format(count=waiting),) if waiting else ()
 
 
 def _nothing(question: str, note: str) -> Findings:

@@ -2,9 +2,10 @@
 
 Sentences of the best hits are compared with the question by vector and by words, and lose a little for each
 place their hit stands behind the first; those near the best one are quoted, neighbours in one piece. What
-merely says the question again is the nearest of all and answers nothing, so it is passed over. Everything
-quoted keeps its span in the stored text. How much is looked at is bounded, so a question costs a few dozen
-short texts to embed, whatever was found.
+merely says the question again is the nearest of all and answers nothing, so it is passed over, unless nothing
+else speaks of the question at all: who types the words of a note that says no more is shown that note.
+Everything quoted keeps its span in the stored text. How much is looked at is bounded, so a question costs a
+few dozen short texts to embed, whatever was found.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ SENTENCES_READ = 40
 QUOTES_MAX = 4
 WORDS_WEIGHT = 0.3
 """How much all of the question's words count beside a cosine of one."""
+SPEAKING_MIN = 0.3
+"""A sentence with none of the question's words speaks of it from this score on."""
 NEAR_THE_BEST = 0.12
 """How far below the best a sentence may score and still be quoted."""
 PLACE_MALUS = 0.04
@@ -74,7 +77,7 @@ async def extracted(findings: Findings, reader: Reader | None, *, note: str = QU
         return not_found(findings)
     sentences = _readable(findings)
     scores = await _scores(findings.question, sentences, reader)
-    chosen = _chosen(sentences, scores)
+    chosen = _chosen(_speaking(findings.question, list(zip(scores, sentences, strict=True))))
     numbers = {hit: number for number, hit in enumerate(dict.fromkeys(each.hit for each in chosen), start=1)}
     quotes = _quotes(chosen)
     weak = (WEAK,) if findings.confidence is Confidence.WEAK else ()
@@ -107,11 +110,10 @@ def _readable(findings: Findings) -> list[Sentence]:
     read = [
         each for at, hit in enumerate(findings.hits[:HITS_READ]) for each in _telling(_sentences(at, hit))
     ]
-    long = [each for each in read if not says_again(findings.question, each.text)] or read
-    if len(long) > SENTENCES_READ:
+    if len(read) > SENTENCES_READ:
         words = content_words(findings.question)
-        long.sort(key=lambda each: -coverage(words, each.read))
-    once = {each.text: each for each in reversed(long[:SENTENCES_READ])}
+        read.sort(key=lambda each: (says_again(findings.question, each.text), -coverage(words, each.read)))
+    once = {each.text: each for each in reversed(read[:SENTENCES_READ])}
     return list(reversed(once.values()))
 
 
@@ -170,10 +172,18 @@ def _cosine(one: Vector, other: Vector) -> float:
     return float(sum(map(mul, memoryview(one).cast("f"), memoryview(other).cast("f"))))
 
 
-def _chosen(sentences: Sequence[Sentence], scores: Sequence[float]) -> list[Sentence]:
-    ranked = sorted(zip(scores, range(len(sentences)), strict=True), key=lambda each: (-each[0], each[1]))
+def _speaking(question: str, scored: list[tuple[float, Sentence]]) -> list[tuple[float, Sentence]]:
+    """Without what merely says the question again, where another sentence speaks of it."""
+    others = [each for each in scored if not says_again(question, each[1].text)]
+    words = content_words(question)
+    speaks = any(score >= SPEAKING_MIN or coverage(words, each.read) for score, each in others)
+    return others if speaks else scored
+
+
+def _chosen(scored: list[tuple[float, Sentence]]) -> list[Sentence]:
+    ranked = sorted(scored, key=lambda each: -each[0])
     best = ranked[0][0] if ranked else 0.0
-    return [sentences[at] for score, at in ranked[:QUOTES_MAX] if score >= best - NEAR_THE_BEST]
+    return [sentence for score, sentence in ranked[:QUOTES_MAX] if score >= best - NEAR_THE_BEST]
 
 
 def _quotes(chosen: Sequence[Sentence]) -> list[tuple[int, Quote]]:
