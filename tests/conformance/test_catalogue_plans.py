@@ -34,7 +34,8 @@ NAMES = {
     "workspace_holding": "COVERING INDEX documents_held",
     "browse_count": "documents_state (collection_id=? AND state=?)",
     "browse_state": "documents_state (collection_id=? AND state=?)",
-    "browse_failed": "documents_state (collection_id=? AND state=?)",
+    "browse_failed": "documents_state (collection_id=? AND state=? AND identity>?)",
+    "browse_failed_code": "documents_failed (collection_id=? AND error_code=? AND identity>?)",
     "browse_versions": "versions_document",
     "browse_chunks": "chunks_ordinal",
 }

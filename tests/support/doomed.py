@@ -45,7 +45,7 @@ EDGES = {
     "settle": "settle_done",
     "verdict": "settle_verdict",
     "promote": "promote_due",
-    "rescue": "workers_forget",
+    "rescue": "rescue_find",
     "leave": "leave",
     "cancel": "cancel_waiting",
     "tell": "cancel_running",
