@@ -128,6 +128,21 @@ def test_a_plan_changes_nothing(program: Program, folder: Path) -> None:
     assert program.rows() == []
 
 
+def test_a_plan_tells_what_cannot_be_taken(program: Program, folder: Path) -> None:
+    """Of folders and projects, on stderr and in the document, with path and why; it is no failure."""
+    os.mkfifo(folder / "deep" / "pipe")
+    left_out = f"{folder}/deep/pipe (special)"
+
+    for word, kind in (("--path", "folder"), ("--project", "project")):
+        ran = program(*SUBMIT, word, folder, "--dry-run")
+        plan = program.json(*SUBMIT, word, folder, "--dry-run")
+
+        assert ran.code == 0
+        assert f"left out: {left_out}\n" in ran.err
+        assert [(each["kind"], each["files"]) for each in plan["items"]] == [(kind, 4)]
+        assert plan["overlooked"] == {"total": 1, "named": [left_out]}
+
+
 def test_a_folder_is_asked_for_as_it_was_said(program: Program, folder: Path) -> None:
     """Patterns, ignore patterns and depth reach the job."""
     program(*SUBMIT, folder, "--pattern", "*.md", "--ignore", "b*", "--depth", "0")

@@ -1,6 +1,7 @@
 """`penstock ingest submit --wait` beside a real worker: how it ends, and what is told on the way."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,3 +71,17 @@ def test_waiting_follows_documents_to_their_end(working: Program) -> None:
     assert working(*submit, "--path", folder).code == 0  # the folder has not seen the mended file yet
     idle = working(*submit, "--path", folder)
     assert (idle.code, "nothing to do" in idle.err) == (0, True), idle.err
+
+
+def test_what_a_folder_kept_back_is_told_at_the_end(working: Program) -> None:
+    """What could not be read is told with path and why beside what was ingested, and the code stays 0."""
+    folder = a_folder(working)
+    os.mkfifo(folder / "pipe")
+    submit = ("ingest", "submit", "--rag", "notes", "--wait", "--timeout", "50s", "--path", folder)
+
+    ran = working(*submit)
+    told = working.json(*submit)
+
+    assert (ran.code, "2 done, 0 failed" in ran.err) == (0, True), ran.err
+    assert f"left out: {folder}/pipe (special)\n" in ran.err
+    assert told["overlooked"] == {"total": 1, "named": [f"{folder}/pipe (special)"]}

@@ -1,6 +1,7 @@
 """The command line and a server elsewhere: the same words, the same documents, and nothing of it here."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NotRequired, get_origin, get_type_hints
@@ -103,14 +104,17 @@ def test_folders_are_read_here_and_sent_file_by_file(afar: Afar) -> None:
         (folder / name).write_text(f"The {name} of the shelf is about herons.")
     (folder / "empty.md").write_text("")
     (folder / ".gitignore").write_text("skipped.md\n")
+    os.mkfifo(folder / "pipe")
     words = ("ingest", "submit", "--rag", "papers", "shelf", "--ignore", "*.log")
     plan = afar.said(*words, "--dry-run")
+    assert plan["overlooked"] == {"total": 1, "named": [f"{folder}/pipe (special)"]}
     assert [Path(item["name"]).name for item in plan["items"]] == ["a.md", "b.md"]
 
     ran = afar(*words, "--wait", "--json")
     handed = json.loads(ran.out)
     assert (ran.code, handed["wait"]["done"], handed["refused"]) == (0, 2, []), ran.err
     assert "81 B of 81 B sent" in ran.err
+    assert f"left out: {folder}/pipe (special)\n" in ran.err
     (folder / "large.md").write_bytes(b"x" * 3_000_000)
     ran = afar(*words)
     assert (ran.code, len(ran.lines)) == (1, 2)

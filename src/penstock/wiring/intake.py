@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from penstock.model.ids import documented_ids
 from penstock.model.jobs import Job, JobId, NewJob, Operation, TenantId
 from penstock.model.options import Options
 from penstock.model.payloads import Content, File, Folder, Library, Project
+from penstock.model.surveys import EXAMPLES_MAX
 from penstock.ports.clock import Clock
 from penstock.ports.codec import decode_payload
 from penstock.ports.database import Transaction
@@ -54,11 +55,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """How many files a folder holds, and their bytes."""
+    """How many files a folder or project holds, their bytes, and what was overlooked, the first with why."""
 
     files: int
     bytes: int
-    overlooked: list[str] = field(default_factory=list)
+    overlooked: int
+    named: list[str]
 
 
 async def submit_all(
@@ -225,14 +227,16 @@ def _object(text: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-async def count_files(folder: Folder, files_max: int) -> Counted:
-    """What a folder's ingest would find; Refused where it would be."""
-    files, total, overlooked = 0, 0, list[str]()
-    async for portion in portions_of(folder, files_max):
+async def count_files(below: Folder | Project, files_max: int) -> Counted:
+    """What the ingest of a folder or project would find; Refused where it would be."""
+    files, total, overlooked, named = 0, 0, 0, list[str]()
+    async for portion in portions_of(below, files_max):
         files += len(portion.files)
         total += sum(file.size for file in portion.files)
-        overlooked += [f"{each.path} ({each.why})" for each in portion.overlooked]
-    return Counted(files=files, bytes=total, overlooked=overlooked[:100])
+        overlooked += len(portion.overlooked)
+        room = EXAMPLES_MAX - len(named)
+        named += [f"{each.path} ({each.why})" for each in portion.overlooked[:room]]
+    return Counted(files=files, bytes=total, overlooked=overlooked, named=named)
 
 
 def portions_of(below: Folder | Project, files_max: int) -> AsyncGenerator[Portion, None]:

@@ -8,7 +8,7 @@ from penstock.doors.cli.shapes import ErrorFacts, ProgressFacts
 
 
 class ItemFacts(TypedDict):
-    """One thing handed in: its job, and what is known of it; `files` is told of folders in a dry run."""
+    """One thing handed in, its job, and what is known of it; a dry run counts `files` of what holds some."""
 
     kind: str
     name: str
@@ -45,6 +45,13 @@ class RefusedFacts(TypedDict):
     error: ErrorFacts
 
 
+class OverlookedFacts(TypedDict):
+    """What folders kept back, a hundred with why; known in a dry run, after `--wait`, with a server."""
+
+    total: int
+    named: list[str]
+
+
 class Refusals(TypedDict, total=False):
     """What a server did not take, where there is a server."""
 
@@ -59,6 +66,7 @@ class Handed(Refusals):
 
     collection: str
     items: list[ItemFacts]
+    overlooked: OverlookedFacts
     reindexing: bool
     wait: WaitFacts | None
     dry_run: bool

@@ -16,6 +16,7 @@ from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
 from penstock.doors.cli.ingest import paths
 from penstock.doors.cli.ingest.following import Outlook
+from penstock.doors.cli.ingest.oversights import Oversights
 from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, Refusals, WaitFacts
 from penstock.doors.cli.ingest.waiting import facts_of, tell_end, wait
 from penstock.doors.cli.session import with_store
@@ -80,6 +81,8 @@ class Call:
     notes=(
         "Piped, a line is the id of a job; in a dry run it is kind, name and size.",
         "Everything is looked at first, and nothing is submitted if anything is wrong.",
+        "What cannot be read in a folder is told as `left out`, with why, by a dry run and with `--wait`; it "
+        "changes nothing about how the command ends.",
         "Files get priority 9, or 10 with `--wait`; folders and projects 3; addresses 1.",
         "With `--wait` it ends with 0 only if everything was ingested, with 2 if anything failed and with 5 "
         "if `--timeout` was over before; what has not ended then stays queued.",
@@ -141,6 +144,7 @@ class Submission:
         self._given = given
         self._call = call
         self._items: list[ItemFacts] = []
+        self._overlooked = Oversights()
         self._reindexing = call.reindex
         """Whether the collection is built anew; a server is only asked for it."""
 
@@ -165,6 +169,7 @@ class Submission:
                 Handed(
                     collection=call.collection,
                     items=self._items,
+                    overlooked=self._overlooked.facts(),
                     reindexing=self._reindexing,
                     wait=found,
                     dry_run=call.dry_run,
@@ -200,7 +205,8 @@ class _Submit(Submission):
         if call.dry_run:
             seen = (await store.catalogue.counts(collection.id))["visible"]
             self._reindexing = call.reindex and policy_of(settings, collection).rebuilds(seen)
-            self._items = await _plan(requests, settings)
+            self._items = await _plan(requests, settings, self._overlooked)
+            self._overlooked.tell()
             self.show(None)
             return Exit.OK
         if call.reindex:
@@ -217,6 +223,8 @@ class _Submit(Submission):
         found, code = await wait(
             store, [each.job for each in admitted], timeout=call.timeout, quiet=call.quiet
         )
+        await self._overlooked.add_found(store, (each.job for each in admitted))
+        self._overlooked.tell()
         self.show(found)
         return code
 
@@ -310,15 +318,16 @@ def metadata_of(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-async def _plan(requests: Sequence[Request], settings: Settings) -> list[ItemFacts]:
+async def _plan(requests: Sequence[Request], settings: Settings, overlooked: Oversights) -> list[ItemFacts]:
     from penstock.wiring.intake import count_files
 
     items = []
     for request in requests:
         item = _item(request, None)
-        if isinstance(request.payload, Folder):
+        if isinstance(request.payload, Folder | Project):
             counted = await count_files(request.payload, settings.limits.folder_files)
             item["files"], item["size"] = counted.files, counted.bytes
+            overlooked.add(counted.overlooked, counted.named)
         items.append(item)
     return items
 

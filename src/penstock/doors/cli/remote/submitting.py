@@ -19,6 +19,7 @@ from penstock.doors.cli.exits import Exit
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.ingest import paths
 from penstock.doors.cli.ingest.following import Outlook
+from penstock.doors.cli.ingest.oversights import Oversights
 from penstock.doors.cli.ingest.shapes import FailedFacts, ItemFacts, Refusals, RefusedFacts, WaitFacts
 from penstock.doors.cli.ingest.submitting import (
     STDIN,
@@ -163,9 +164,10 @@ class _Sending(Submission):
         seen = await asyncio.to_thread(paths.look, typed, file_bytes_max=sys.maxsize, files_max=FILES_MAX)
         files = dict(seen.files)
         for path in seen.folders:
-            files |= await _files_below(folder_of(call, path))
+            files |= await _files_below(folder_of(call, path), self._overlooked)
         for root in call.projects:
-            files |= await _files_below(Project(project_root=paths.folder(root)))
+            files |= await _files_below(Project(project_root=paths.folder(root)), self._overlooked)
+        self._overlooked.tell()
         parcels = [_Parcel(item=_item("file", path, count), file=path) for path, count in files.items()]
         texts = list(call.texts)
         if STDIN in call.paths:
@@ -328,7 +330,7 @@ def _bundles(parcels: Sequence[_Parcel]) -> Iterator[list[_Parcel]]:
         yield bundle
 
 
-async def _files_below(below: Folder | Project) -> dict[str, int]:
+async def _files_below(below: Folder | Project, overlooked: Oversights) -> dict[str, int]:
     """The files an ingest on this machine would find there, with their sizes; what is empty is left out."""
     from penstock.wiring.intake import portions_of
 
@@ -336,8 +338,9 @@ async def _files_below(below: Folder | Project) -> dict[str, int]:
     async with aclosing(portions_of(below, FILES_MAX)) as portions:
         async for portion in portions:
             found |= {each.path: each.size for each in portion.files if each.size}
-            for each in portion.overlooked:
-                output.talk(output.clean(f"left out: {each.path} ({each.why})"))
+            overlooked.add(
+                len(portion.overlooked), [f"{each.path} ({each.why})" for each in portion.overlooked]
+            )
     return found
 
 
