@@ -219,13 +219,12 @@ async def test_a_subscription_survives_twenty_cuts(
 async def test_a_subscription_cut_before_its_first_event_misses_none(
     p: Penstock, served: Served, user: str
 ) -> None:
-    """Where it began is known once it is ready, so what happens while the line is down is told after it."""
+    """Where it began is known once it is entered, so what happens while the line is down is told after it."""
     async with (
         a_cutter(served.port) as cutter,
         Penstock(cutter.address, token=a_token(user)) as shaky,
         shaky.subscribe() as events,
     ):
-        await events.ready()
         cutter.cut()
         taken = await p.submit_text("While nobody listened.", collection="papers", name="missed")
         happened = await anext(events)

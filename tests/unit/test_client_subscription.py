@@ -71,12 +71,48 @@ async def test_a_bookmark_names_no_event_that_was_not_given() -> None:
         await socket.wait_closed()
 
     async with told_by(talk) as p, p.subscribe() as events:
-        await events.ready()
         assert (events.seq, events.bookmark) == (6, "6")
         async with p.subscribe(since=events.bookmark) as others:
             assert (await anext(others), others.bookmark) == (await anext(events), "7@t")
         assert (asked, events.bookmark) == (["/ws", "/ws?since=6"], "7@t")
         assert (await anext(events), events.bookmark) == (read_frame(event(8)), "8@t")
+
+
+async def test_entering_is_the_beginning() -> None:
+    """What happens between entering and the first look is given, also where the line was lost meanwhile."""
+    asked: list[str] = []
+    happened = asyncio.Event()
+
+    async def talk(socket: ServerConnection, times: int) -> None:
+        assert socket.request is not None
+        asked.append(socket.request.path)
+        if times == 1:
+            await socket.send(ready(6))
+            await happened.wait()
+            await socket.close(1012, "ERR_RESTARTING")
+        else:
+            for frame in (event(7), ready(7), event(8)):
+                await socket.send(frame)
+            await socket.wait_closed()
+
+    async with told_by(talk) as p, p.subscribe() as events:
+        assert (asked, events.bookmark) == (["/ws"], "6@t")
+        happened.set()
+        assert [await anext(events), await anext(events)] == [read_frame(event(7)), read_frame(event(8))]
+    assert asked == ["/ws", "/ws?since=6@t"]
+
+
+async def test_who_is_refused_on_entering_leaves_nothing_open() -> None:
+    """The refusal is told there, and the subscription has ended."""
+
+    async def talk(socket: ServerConnection, _: int) -> None:
+        await socket.close(4403, "ERR_OF_ITS_OWN")
+
+    async with told_by(talk) as p:
+        events = p.subscribe()
+        with pytest.raises(PenstockError, match="ERR_OF_ITS_OWN"):
+            await events.__aenter__()
+        assert await anext(events, None) is None
 
 
 async def test_a_resync_says_where_to_go_on() -> None:

@@ -24,7 +24,6 @@ async def follow(ids: Iterable[str], read: Read, events: Subscription) -> AsyncG
     """
     told: dict[str, str] = dict.fromkeys(ids, "")
     async with events:
-        await events.ready()
         async with aclosing(_read_all(list(told), read)) as documents:
             async for document in documents:
                 yield document

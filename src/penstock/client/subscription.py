@@ -109,6 +109,12 @@ class Subscription:
         return happened
 
     async def __aenter__(self) -> Self:
+        """Begin: whatever happens from here on is given, however late the first event is asked for."""
+        try:
+            await self.ready()
+        except BaseException:  # nobody leaves what nobody entered
+            await self.aclose()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:

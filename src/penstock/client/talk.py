@@ -45,7 +45,6 @@ async def stream(
     Words that passed while the line was broken are read from the message.
     """
     async with events:
-        await events.ready()
         answer = (await post()).answer
         told = 0
         while not answer.has_ended:

@@ -300,7 +300,8 @@ class InWorkspace(Questions):
     ) -> Subscription:
         """Everything that happens to us on this server, from now on or behind the event or bookmark `since`.
 
-        Close it, or use it in `async with`; `passing` gives progress and words of answers too.
+        In `async with` it begins on entering, else when it is first read or is `ready`; then close it
+        yourself. `passing` gives progress and words of answers too.
         """
         return self._line.subscribe(since, passing=passing, patience=patience)
 

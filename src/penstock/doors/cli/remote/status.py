@@ -40,7 +40,6 @@ def status(given: Given, job_id: str, follow: bool, interval: float) -> int:
 async def _looks(server: Penstock, job_id: str) -> AsyncGenerator[StatusRecord, None]:
     """The record now and after whatever happened to its document; without end."""
     async with server.subscribe(passing=True) as events:
-        await events.ready()
         record = await record_of(server, job_id)
         yield record
         async for happened in events:
