@@ -328,11 +328,20 @@ def test_the_program_ends_in_good_order(tmp_path_factory: pytest.TempPathFactory
 
 
 def test_a_port_that_is_taken_is_told(served: Served, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With what to do, and the code of a wrong configuration."""
-    ran = Program(tmp_path_factory.mktemp("taken"))("serve", "--port", str(served.port))
-    assert ran.code == 3
-    assert "cannot be listened on" in ran.err
-    assert "--port" in ran.err
+    """With what to do, and the code of a wrong configuration; nothing else is said, and nothing is made."""
+    program = Program(tmp_path_factory.mktemp("taken"))
+    (program.folder / "docs").mkdir()
+    (program.folder / "docs" / "a.md").write_text("Tea is at five.")
+    for words in (("serve",), ("run", "--sample", "docs")):
+        ran = program(*words, "--port", str(served.port))
+
+        assert ran.code == 3
+        assert ran.err.startswith(f"error: 127.0.0.1:{served.port} cannot be listened on")
+        assert "another program listens there, perhaps a Penstock of this folder" in ran.err
+        assert f"PENSTOCK_HTTP_PORT={served.port + 1} make run" in ran.err
+        assert "--port or http.port" in ran.err
+        assert ran.out == ""
+        assert not program.data.exists()
 
 
 def test_a_post_under_a_key_makes_one_thing(client: httpx.Client) -> None:

@@ -42,13 +42,27 @@ def command(given: Given, role: str, port: str | None, sample: str | None) -> in
     settings = given.settings({"http.port": port})
     if role == "producer":
         return produce(settings)
-    if sample is not None:
-        from penstock.wiring.sample import take_sample
+    if role == "worker":
+        _take(settings, sample)
+        return supervise(settings)
+    from penstock.doors.http.listening import bound
 
-        made = asyncio.run(take_sample(settings, Path(sample).absolute()))
-        if made is not None:
-            talk(f"{sample} is being ingested as the collection {made}")
-    return supervise(settings, produces=role == "all", serves=role == "all")
+    set_up_logging(settings.observability.log_level, strict=settings.profile != "production")
+    # First of all: where the address is taken, nothing has been said or made.
+    with bound(settings) as listening:
+        _take(settings, sample)
+        return supervise(settings, produces=True, listening=listening)
+
+
+def _take(settings: Settings, sample: str | None) -> None:
+    """Make the first collection of the folder, if there is to be one."""
+    if sample is None:
+        return
+    from penstock.wiring.sample import take_sample
+
+    made = asyncio.run(take_sample(settings, Path(sample).absolute()))
+    if made is not None:
+        talk(f"{sample} is being ingested as the collection {made}")
 
 
 def produce(settings: Settings) -> int:

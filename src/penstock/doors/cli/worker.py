@@ -17,6 +17,8 @@ from penstock.doors.cli.values import text
 from penstock.doors.logs import set_up_logging
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from penstock.settings import Settings
 
 
@@ -50,9 +52,16 @@ def command(given: Given, count: str | None, concurrency: str | None, handlers: 
 
 
 def supervise(
-    settings: Settings, handlers: str | None = None, *, produces: bool = False, serves: bool = False
+    settings: Settings,
+    handlers: str | None = None,
+    *,
+    produces: bool = False,
+    listening: socket | None = None,
 ) -> int:
-    """Run the worker processes the settings ask for, with producer and API if wanted; the exit code."""
+    """Run the worker processes the settings ask for, with producer if wanted; the exit code.
+
+    With a socket the API answers there beside them.
+    """
     from penstock.wiring.workers import run_supervisor
 
     set_up_logging(settings.observability.log_level, strict=settings.profile != "production")
@@ -66,7 +75,7 @@ def supervise(
         talk(f"  {called} ingest submit{where} --rag NAME --path FILE_OR_FOLDER --wait")
         talk(f"  {called} collection list{where}")
     talk(f"  {called} queue status{where} --watch")
-    if not serves:
+    if listening is None:
         return run_supervisor(settings, handlers=handlers, produces=produces)
     from penstock.doors.http.beside import serving_beside
 
@@ -75,7 +84,7 @@ def supervise(
         handlers=handlers,
         produces=produces,
         others=lambda failed: serving_beside(
-            settings, lambda address: tell_address(settings, address), failed
+            settings, listening, lambda address: tell_address(settings, address), failed
         ),
     )
 

@@ -18,7 +18,6 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from penstock.doors.http.listening import bound
 from penstock.doors.http.orders import STORE_GONE, ServingOrders
 from penstock.model.errors import Displaced
 from penstock.settings import Settings
@@ -34,10 +33,16 @@ GRACE_SECONDS = 20.0
 
 @asynccontextmanager
 async def serving_beside(
-    settings: Settings, told: Callable[[str], None], failed: Callable[[], None]
+    settings: Settings,
+    listening: socket.socket,
+    told: Callable[[str], None],
+    failed: Callable[[], None],
 ) -> AsyncIterator[None]:
-    """Requests are answered meanwhile; `told` hears the address once they are, `failed` if they cannot be."""
-    with bound(settings) as listening:
+    """Requests are answered meanwhile; `told` hears the address once they are, `failed` if they cannot be.
+
+    The socket is closed at the end.
+    """
+    with listening:
         async with beside(keep_serving(settings, listening, told), failed):
             yield
 

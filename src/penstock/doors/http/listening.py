@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from penstock.wiring.sign_in import open_without_sign_in
 
 log = logging.getLogger("penstock.http")
 WAITING_MAX = 2048
+PORT_MAX = 65535
 
 
 @contextmanager
@@ -37,7 +39,12 @@ def bound(settings: Settings) -> Iterator[socket.socket]:
 
 
 def _unusable(host: str, port: int, error: OSError) -> Refused:
+    whose = ""
+    if error.errno == errno.EADDRINUSE:
+        whose = ": another program listens there, perhaps a Penstock of this folder"
+    another = port % PORT_MAX + 1
     return Refused(
-        f"{host}:{port} cannot be listened on ({error.strerror}); choose another with --port or http.port",
+        f"{host}:{port} cannot be listened on ({error.strerror}){whose}; choose another port with --port or "
+        f"http.port, or for make run: PENSTOCK_HTTP_PORT={another} make run",
         code="ERR_CONFIGURATION",
     )
