@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -62,9 +63,25 @@ async def test_what_might_be_done_twice_is_asked_once(web: WebServer, p: Penstoc
         "ERR_RATE_LIMITED",
         ("Wait.",),
     )
-    with pytest.raises(PenstockError, match="ERR_SERVER_UNREACHABLE"):
+    with pytest.raises(PenstockError, match="ERR_SERVER_UNREACHABLE") as unheard:
         await p.workspace("w").delete_document("d")
     assert len(web.asked) == 2
+    (suggestion,) = unheard.value.suggestions
+    assert "the address" in suggestion
+
+
+async def test_mistakes_of_the_caller_stay_python_s_own(web: WebServer, p: Penstock, tmp_path: Path) -> None:
+    """As the how-to names them; nothing is sent."""
+    there = p.workspace("w")
+    with pytest.raises(FileNotFoundError):
+        await there.upload(tmp_path / "none.pdf", collection="notes")
+    with pytest.raises(TypeError):
+        await there.upload(("a.txt", b"A."), collection="notes", metadata={"when": object()})
+    with pytest.raises(ValueError, match="no http or https address"):
+        Penstock("127.0.0.1:8080")
+    with pytest.raises(ValueError, match="soon"):
+        p.subscribe(since="soon")
+    assert web.asked == []
 
 
 async def test_what_is_made_is_asked_for_again_under_its_key(web: WebServer, p: Penstock) -> None:

@@ -6,6 +6,7 @@ import msgspec
 
 UNREACHABLE = "ERR_SERVER_UNREACHABLE"
 """Nobody answers, or not in time."""
+LOOK_FOR_IT = "See that the server runs, and compare the address with the one it printed when it started."
 NO_ANSWER = "ERR_SERVER_ANSWER"
 """What answers does not speak as a Penstock server does."""
 REFUSAL_STATUS_MIN = 300
@@ -63,7 +64,7 @@ def problem_of(status: int, body: bytes, retry_after: str | None = None) -> Pens
 
 def unreachable(why: str) -> PenstockError:
     """Nobody answers."""
-    return PenstockError(f"the server cannot be reached: {why}", code=UNREACHABLE)
+    return PenstockError(f"the server cannot be reached: {why}", code=UNREACHABLE, suggestions=(LOOK_FOR_IT,))
 
 
 def seconds_of(header: str | None) -> float | None:

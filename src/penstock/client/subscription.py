@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from penstock.client.credentials import Credentials
-from penstock.client.errors import REFUSAL_STATUS_MIN, PenstockError, problem_of, unreachable
+from penstock.client.errors import REFUSAL_STATUS_MIN, UNREACHABLE, PenstockError, problem_of, unreachable
 from penstock.client.events import Event, Passing, Ready, Resync, read_frame
 from penstock.client.patience import pause_before
 
@@ -35,7 +35,7 @@ FOR_NOW = frozenset({408, 429})
 
 def ended() -> PenstockError:
     """Somebody closed what others still wait on."""
-    return unreachable("the subscription was closed")
+    return PenstockError("the subscription was closed", code=UNREACHABLE)
 
 
 class Mark(NamedTuple):
