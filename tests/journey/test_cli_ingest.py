@@ -277,6 +277,26 @@ def test_failed_documents_are_tried_again_once(program: Program, folder: Path) -
     assert program("ingest", "retry").code == 1
 
 
+def test_an_error_code_that_does_not_exist_is_refused(program: Program, folder: Path) -> None:
+    """With the nearest there is; one of a user's own handlers is known where a document has it."""
+    retry = ("ingest", "retry", "--failed", "--dry-run", "--code")
+
+    async def fill(store: Store) -> None:
+        await failed(store, folder / "a.md", ErrorReport(code="ERR_OF_OUR_OWN", message="ours"))
+
+    program.in_store(fill)
+    wrong = program(*retry, "ERR_PDF_INVALD")
+    listed = program("queue", "list", "--error", "ERR_PDF_INVALD")
+
+    assert wrong.code == 1
+    assert "there is no error code 'ERR_PDF_INVALD'; did you mean ERR_PDF_INVALID?" in wrong.err
+    assert (listed.code, "did you mean ERR_PDF_INVALID?" in listed.err) == (0, True)
+    assert program.json(*retry, "ERR_PDF_INVALID")["documents"] == []
+    (ours,) = program.json(*retry, "ERR_OF_OUR_OWN")["documents"]
+    assert ours["code"] == "ERR_OF_OUR_OWN"
+    assert "lists all there are" in program(*retry, "NONSENSE-9").err
+
+
 def test_documents_are_deleted_by_path_folder_and_id(program: Program, folder: Path) -> None:
     """A folder's path means all below it; what is not there is refused and nothing is deleted."""
 

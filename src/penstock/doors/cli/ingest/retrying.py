@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from penstock.doors.cli import output
+from penstock.doors.cli.codes import refuse_unknown
 from penstock.doors.cli.collection.gathering import documents
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     notes=(
         "Piped, a line is: document id, new job.",
         "A document that is being tried again already is left alone, so saying it twice does it once.",
+        "A code that does not exist, and that no document has, ends with 1.",
     ),
 )
 @click.option("--failed", is_flag=True, help="Every document in error.")
@@ -53,14 +55,18 @@ def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_ru
             else [await known_collection(store, settings, name)]
         )
         done = RetriedDocuments(documents=[], skipped=[], dry_run=dry_run)
+        is_known = False
         for collection in chosen:
             wanted = [
                 each
                 async for each in documents(store, collection, DocumentState.ERROR)
                 if each.error is not None and code in (None, each.error.code)
             ]
+            is_known = is_known or bool(wanted)
             for document in wanted:
                 await _again(store, document, done)
+        if not is_known:
+            refuse_unknown(code)
         return done
 
     show(given, with_store(given, work))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from penstock.doors.cli import output
+from penstock.doors.cli.codes import unknown
 from penstock.doors.cli.facts import job_facts
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import PAGE_MAX, page_limit, verb
@@ -126,7 +127,10 @@ def list_jobs(given: Given, /, watch: bool, interval: float, **asked: Any) -> No
 
 def list_page(given: Given, page: Page) -> None:
     """Print a page of jobs, and how to get the next."""
-    _print(given, with_store(given, lambda store, _: look(store.desk, page)))
+    seen = with_store(given, lambda store, _: look(store.desk, page))
+    _print(given, seen)
+    if not seen.jobs and (words := unknown(page.choice.error_code)) is not None:
+        output.talk(output.clean(words))
 
 
 async def _watch(given: Given, desk: Desk, page: Page, interval: float) -> None:

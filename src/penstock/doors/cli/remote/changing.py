@@ -9,6 +9,7 @@ import click
 
 from penstock.client import Penstock
 from penstock.client.values import Document
+from penstock.doors.cli.codes import refuse_unknown
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.ingest import deleting, retrying
 from penstock.doors.cli.ingest.shapes import AgainFacts, RemovalFacts, RemovedDocuments, RetriedDocuments
@@ -31,6 +32,8 @@ def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_ru
             async for each in documents:
                 if each.error is not None and code in (None, each.error.code):
                     found.append(each)
+        if not found:
+            refuse_unknown(code)
         done = RetriedDocuments(documents=[], skipped=[], dry_run=dry_run)
         jobs = {} if dry_run else await _retried(server, name, code)
         for each in found:
