@@ -16,11 +16,13 @@ from penstock.doors.cli.ingest.shapes import (
 )
 from penstock.intake.admission import Admission, Order
 from penstock.model.errors import ErrorClass, ErrorReport
-from penstock.model.jobs import TenantId
+from penstock.model.jobs import TenantId, WorkerId
+from penstock.model.outcomes import DONE
 from penstock.wiring.store import Store
 from tests.support.command_line import Program, Terminal
 from tests.support.documents import deviations
 from tests.support.ingested import a_collection, failed, ingested
+from tests.support.jobs import a_job
 
 DAMAGED = ErrorReport(code="ERR_PDF_INVALID", message="it is no PDF", kind=ErrorClass.PERMANENT)
 SUBMIT = ("ingest", "submit", "--rag", "notes")
@@ -205,6 +207,28 @@ def test_ctrl_c_leaves_the_work_queued(program: Program, folder: Path) -> None:
     assert terminal.wait() == 130
     ((job, status),) = program.rows("queue_id, status")
     assert status == "pending"
+    assert f"penstock ingest status --job {job} --follow" in terminal.text
+
+
+def test_ctrl_c_says_how_many_files_are_left(program: Program, folder: Path) -> None:
+    """A folder counts as its files: of three that were found one has ended."""
+    command = program.command(*SUBMIT, folder, "--wait")
+    terminal = Terminal(command, program.environment(), program.folder, 80)
+    terminal.read_until(lambda text: "0 of 1" in text)
+    ((job,),) = program.rows("queue_id")
+
+    async def find(store: Store) -> None:
+        batch = await store.batches.open_batch(job)
+        await store.queue.submit([a_job(f"/docs/{number}.md") for number in range(3)], batch=batch)
+        leases = await store.queue.claim(WorkerId("by-hand"), 1)
+        await store.queue.settle([(lease, DONE) for lease in leases])
+
+    program.in_store(find)
+    terminal.read_until(lambda text: "1 of 3" in text)
+    terminal.interrupt()
+
+    assert terminal.wait() == 130
+    assert "interrupted; 2 jobs of 3 stay queued or run on; to follow it:" in terminal.text
     assert f"penstock ingest status --job {job} --follow" in terminal.text
 
 

@@ -1,7 +1,7 @@
 """How fast waiting work ends, and what is left of it."""
 
 from penstock.doors.cli.ingest.following import Outlook
-from penstock.doors.cli.ingest.waiting import WINDOW_SECONDS, Pace
+from penstock.doors.cli.ingest.waiting import WINDOW_SECONDS, Pace, left_of
 
 
 def an_outlook(ended: int, total: int) -> Outlook:
@@ -37,3 +37,18 @@ def test_old_looks_count_no_more() -> None:
 
     assert pace.rate == 4.0
     assert WINDOW_SECONDS < 50
+
+
+def test_who_stops_waiting_is_told_what_goes_on() -> None:
+    """In the number that fits; of a folder whose files so far have all ended nobody knows how many."""
+    told = [
+        left_of(an_outlook(ended, total)) for ended, total in ((0, 1), (0, 340), (1, 340), (339, 340), (2, 2))
+    ]
+
+    assert told == [
+        "1 job stays queued or runs on",
+        "340 jobs stay queued or run on",
+        "339 jobs of 340 stay queued or run on",
+        "1 job of 340 stays queued or runs on",
+        "what is left stays queued or runs on",
+    ]

@@ -18,7 +18,7 @@ from penstock.doors.cli.ingest import paths
 from penstock.doors.cli.ingest.following import Outlook
 from penstock.doors.cli.ingest.oversights import Oversights
 from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, Refusals, WaitFacts
-from penstock.doors.cli.ingest.waiting import facts_of, tell_end, wait
+from penstock.doors.cli.ingest.waiting import facts_of, left_of, tell_end, wait
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import duration, pair, text
 from penstock.doors.cli.words import plural, size
@@ -145,6 +145,8 @@ class Submission:
         self._call = call
         self._items: list[ItemFacts] = []
         self._overlooked = Oversights()
+        self._seen: Outlook | None = None
+        """How far it was at the last look of somebody who waits."""
         self._reindexing = call.reindex
         """Whether the collection is built anew; a server is only asked for it."""
 
@@ -153,13 +155,18 @@ class Submission:
         if not self._items:
             raise KeyboardInterrupt
         jobs = [item["job_id"] for item in self._items if item["job_id"]]
-        outlook = Outlook(total=len(jobs), done=0, failed=0, is_over=False)
+        outlook = self._seen or Outlook(total=len(jobs), done=0, failed=0, is_over=False)
         if self._given.as_json:
             self.show(facts_of(outlook, "interrupted"))
-        stay = "stays queued or runs" if len(jobs) == 1 else "stay queued or run"
-        output.talk(f"interrupted; {plural(len(jobs), 'job')} {stay} on; {_to_follow(len(jobs))}:")
+        if not jobs:  # a server had them all already
+            output.talk("interrupted; nothing is left to do")
+            return Exit.INTERRUPTED
+        output.talk(f"interrupted; {left_of(outlook)}; {_to_follow(len(jobs))}:")
         output.talk(f"  penstock ingest status --job {jobs[0]} --follow")
         return Exit.INTERRUPTED
+
+    def _note(self, outlook: Outlook) -> None:
+        self._seen = outlook
 
     def show(self, found: WaitFacts | None) -> None:
         """Print what was handed in, and what became of it where somebody waited."""
@@ -221,7 +228,11 @@ class _Submit(Submission):
             self.show(None)
             return Exit.OK
         found, code = await wait(
-            store, [each.job for each in admitted], timeout=call.timeout, quiet=call.quiet
+            store,
+            [each.job for each in admitted],
+            timeout=call.timeout,
+            quiet=call.quiet,
+            seen=self._note,
         )
         await self._overlooked.add_found(store, (each.job for each in admitted))
         self._overlooked.tell()

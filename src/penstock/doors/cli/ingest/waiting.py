@@ -81,9 +81,17 @@ class Pace:
 
 
 async def wait(
-    store: Store, jobs: Sequence[JobId], *, timeout: float | None, quiet: bool
+    store: Store,
+    jobs: Sequence[JobId],
+    *,
+    timeout: float | None,
+    quiet: bool,
+    seen: Show = lambda _: None,
 ) -> tuple[WaitFacts, Exit]:
-    """Follow to the end, or until the time is over; what was seen, and the code to end with."""
+    """Follow to the end, or until the time is over; what was seen, and the code to end with.
+
+    `seen` is told each outlook, for whoever has to say how far it was when somebody stops it.
+    """
     last = Outlook(total=len(jobs), done=0, failed=0, is_over=not jobs)
     end = "ended"
     await _tell_if_alone(store, quiet=quiet)
@@ -92,6 +100,7 @@ async def wait(
             async with asyncio.timeout(timeout):
                 async for last in Follower(store, jobs).until_over():
                     show(last)
+                    seen(last)
         except TimeoutError:
             end = "timeout"
     failed = Exit.EXECUTION if last.failed else Exit.OK
@@ -107,6 +116,15 @@ def facts_of(outlook: Outlook, end: str) -> WaitFacts:
         failed=outlook.failed,
         failures=[failed_facts(job) for job in outlook.failures],
     )
+
+
+def left_of(outlook: Outlook) -> str:
+    """What goes on when nobody waits any more; a folder may find further files meanwhile."""
+    left = outlook.total - outlook.ended
+    if not left:
+        return "what is left stays queued or runs on"
+    of = f" of {outlook.total:,}" if outlook.ended else ""
+    return f"{plural(left, 'job')}{of} {'stays queued or runs' if left == 1 else 'stay queued or run'} on"
 
 
 def failed_facts(job: Job) -> FailedFacts:

@@ -276,7 +276,9 @@ class _Sending(Submission):
                             done += len(ended)
                         else:
                             failures += [_failed(item, document) for item in ended]
-                        show(_outlook(len(self._items), done, len(failures)))
+                        seen = _outlook(len(self._items), done, len(failures))
+                        self._note(seen)
+                        show(seen)
             except TimeoutError:
                 end = "timeout"
         return WaitFacts(end=end, total=len(self._items), done=done, failed=len(failures), failures=failures)
