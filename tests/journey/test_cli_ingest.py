@@ -291,12 +291,17 @@ def test_failed_documents_are_tried_again_once(program: Program, folder: Path) -
     told = program.json("ingest", "retry", "--failed", "--code", "ERR_ENCRYPTED", "--dry-run")
     first = program.json("ingest", "retry", "--failed", "--code", "ERR_ENCRYPTED")
     again = program.json("ingest", "retry", "--failed", "--code", "ERR_ENCRYPTED")
+    drawn = program.on_terminal("ingest", "retry", "--failed", "--rag", "notes", "--dry-run").out.splitlines()
     rest = program.json("ingest", "retry", "--failed", "--rag", "notes")
 
     assert deviations(first, RetriedDocuments) == []
     assert [each["name"] for each in told["documents"]] == ["b.md"]
     assert [each["name"] for each in first["documents"]] == ["b.md"]
     assert again["documents"] == []
+    assert [line.split() for line in drawn[:2]] == [
+        ["DOCUMENT", "NAME", "ERROR"],
+        [rest["documents"][0]["document_id"], "a.md", "ERR_PDF_INVALID"],
+    ]
     assert [each["name"] for each in rest["documents"]] == ["a.md"]
     assert program("ingest", "retry").code == 1
 

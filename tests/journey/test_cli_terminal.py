@@ -32,6 +32,27 @@ def test_a_list_is_a_table_on_a_terminal(program: Program) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_letters_are_a_table_on_a_terminal(program: Program) -> None:
+    """With its id whole and the start of its reason; shown alone, a letter is a fact a line."""
+    (job,) = program.end(
+        a_job("/documents/report.pdf"), error=an_error("ERR_TIMEOUT", "it took \x1b[2J long")
+    )
+
+    listed = program.on_terminal("dlq", "list", columns=80)
+    shown = program.on_terminal("dlq", "show", job, columns=80)
+    replayed = program.on_terminal("dlq", "replay", job, columns=80)
+
+    assert [ran.code for ran in (listed, shown, replayed)] == [0, 0, 0]
+    for ran in (listed, shown, replayed):
+        assert "\t" not in ran.out
+    head, line = listed.out.splitlines()
+    assert head.split() == ["LETTER", "ERROR", "REASON", "FAILED"]
+    assert line.split()[:4] == [job, "ERR_TIMEOUT", "it", "took"]
+    assert ["code", "ERR_TIMEOUT"] in [each.split() for each in shown.out.splitlines()]
+    assert replayed.out.splitlines()[0].split() == ["LETTER", "NEW", "JOB", "HOW"]
+    assert program("dlq", "list").cells[0][:3] == [job, job, "ERR_TIMEOUT"]
+
+
 def test_colours_are_for_terminals(program: Program) -> None:
     """A terminal sees colours; a pipe sees none."""
     program.submit(a_job())

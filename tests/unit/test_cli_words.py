@@ -118,6 +118,13 @@ def test_columns_join_while_there_is_room() -> None:
     assert drawn(columns, 50)[1] == f"{ID}  …/report.pdf"
 
 
+def test_a_sentence_keeps_its_start() -> None:
+    """Where a path is cut from the front."""
+    why = Column(title="REASON", cells=[Text("there is no such file")], is_flexible=True, keeps_start=True)
+
+    assert drawn([column("JOB", ID), why], 50)[1] == f"{ID}  there is no…"
+
+
 def test_an_empty_column_is_left_out() -> None:
     """A heading over nothing says nothing."""
     assert drawn([column("JOB", ID), column("ERROR", "")], 100)[0] == "JOB"

@@ -22,6 +22,8 @@ class Column:
     cells: Sequence[Text]
     rank: int = 0
     is_flexible: bool = False
+    keeps_start: bool = False
+    """Where it is cut: a sentence keeps its start, a path its end."""
     is_right: bool = False
 
     @property
@@ -36,7 +38,12 @@ def fitted(columns: Sequence[Column], width: int) -> Table:
     kept = _kept(filled, width)
     left = _left_over(kept, width)
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold dim")
-    shown = [[_cut(cell, left) for cell in each.cells] if each.is_flexible else each.cells for each in kept]
+    shown = [
+        [_cut(cell, left, keeps_start=each.keeps_start) for cell in each.cells]
+        if each.is_flexible
+        else each.cells
+        for each in kept
+    ]
     for column, cells in zip(kept, shown, strict=True):
         whole = max(cell_len(column.title), *(cell.cell_len for cell in cells), 1)
         table.add_column(
@@ -60,10 +67,14 @@ def _left_over(columns: Sequence[Column], width: int) -> int:
     return max(FLEXIBLE_MIN[0], width - fixed - GAP * (len(columns) - 1))
 
 
-def _cut(cell: Text, width: int) -> Text:
+def _cut(cell: Text, width: int, *, keeps_start: bool) -> Text:
     """The end of a path tells more than its start."""
     if cell.cell_len <= width:
         return cell
+    if keeps_start:
+        start = cell.copy()
+        start.truncate(width, overflow="ellipsis")
+        return start
     text = cell.plain
     while cell_len(text) > width - 1:
         text = text[max(1, (cell_len(text) - width) // 2) :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -13,7 +13,6 @@ from rich.text import Text
 from penstock.doors.cli.columns import GAP, Column, fitted
 from penstock.doors.cli.output import clean
 from penstock.doors.cli.overview import NO_WORKER, Overview
-from penstock.doors.cli.shapes import JobDetails
 from penstock.doors.cli.words import about, since, span, spoken
 from penstock.model.inventory import Health
 from penstock.model.jobs import Job
@@ -91,8 +90,8 @@ def _code(job: Job) -> str | None:
     return None if job.error is None else job.error.code
 
 
-def details(job: JobDetails, now: float) -> Table:
-    """Everything about one job, a fact a line; what is not set is left out."""
+def details(job: Mapping[str, object], now: float) -> Table:
+    """Everything about one job or letter, a fact a line; what is not set is left out."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")

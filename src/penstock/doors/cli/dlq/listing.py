@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
@@ -50,9 +51,14 @@ def list_letters(given: Given, code: str | None, limit: int, before: str | None)
     if given.as_json:
         output.document(LetterList(letters=[facts_of(each) for each in letters], next_before=next_before))
         return
-    output.lines(
-        (each.id, each.job_id, each.code, iso_or_none(each.failed_at), each.reason) for each in letters
-    )
+    if letters and output.on_terminal():
+        from penstock.doors.cli.dlq import pictures
+
+        output.draw(pictures.letters(letters, time.time()))
+    else:
+        output.lines(
+            (each.id, each.job_id, each.code, iso_or_none(each.failed_at), each.reason) for each in letters
+        )
     if not letters:
         output.talk("no such letters")
     if next_before is not None:
@@ -94,6 +100,10 @@ def show_letter(given: Given, letter: str) -> None:
     details = details_of(with_store(given, work))
     if given.as_json:
         output.document(details)
+    elif output.on_terminal():
+        from penstock.doors.cli import tables
+
+        output.draw(tables.details(details, time.time()))
     else:
         output.facts(details)
 

@@ -102,7 +102,12 @@ def _print(given: Given, done: Replayed) -> None:
     if given.as_json:
         output.document(done)
         return
-    output.lines((each["id"], each["new"], each["how"]) for each in done["letters"])
+    if done["letters"] and output.on_terminal():
+        from penstock.doors.cli.dlq import pictures
+
+        output.draw(pictures.replays(done["letters"]))
+    else:
+        output.lines((each["id"], each["new"], each["how"]) for each in done["letters"])
     for skipped in done["skipped"]:
         output.talk(output.clean(f"skipped {skipped['id']}: {skipped['error']['message']}"))
     fresh = [each for each in done["letters"] if each["how"] != BEFORE]

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from penstock.doors.cli.columns import GAP, Column
-from penstock.doors.cli.ingest.shapes import BatchFacts, DocumentFacts, StatusRecord
+from penstock.doors.cli.ingest.shapes import AgainFacts, BatchFacts, DocumentFacts, StatusRecord
 from penstock.doors.cli.output import clean
 from penstock.doors.cli.tables import Fitted
 from penstock.doors.cli.words import plural, since, size, span
@@ -49,6 +49,18 @@ def documents(found: Sequence[DocumentFacts], now: float) -> Fitted:
             Column(title="SIZE", cells=[_size(each) for each in found], rank=3, is_right=True),
             Column(title="ERROR", cells=[_code(each) for each in found]),
             Column(title="UPDATED", cells=[Text(age, style="dim") for age in ages], rank=1, is_right=True),
+        ]
+    )
+
+
+def again(found: Sequence[AgainFacts]) -> Fitted:
+    """Documents that are tried again, each with its new job."""
+    return Fitted(
+        [
+            Column(title="DOCUMENT", cells=[Text(each["document_id"]) for each in found], rank=2),
+            Column(title="NAME", cells=[Text(clean(each["name"])) for each in found], is_flexible=True),
+            Column(title="ERROR", cells=[Text(each["code"], style="red") for each in found], rank=1),
+            Column(title="NEW JOB", cells=[Text(each["job_id"] or "") for each in found]),
         ]
     )
 

@@ -107,7 +107,12 @@ def show(given: Given, done: RetriedDocuments) -> None:
     if given.as_json:
         output.document(done)
         return
-    output.lines((each["document_id"], each["job_id"]) for each in done["documents"])
+    if done["documents"] and output.on_terminal():
+        from penstock.doors.cli.ingest import pictures
+
+        output.draw(pictures.again(done["documents"]))
+    else:
+        output.lines((each["document_id"], each["job_id"]) for each in done["documents"])
     for each in done["skipped"]:
         output.talk(output.clean(f"skipped {each['name']}: its job is no longer kept; submit it again"))
     verb = "would be tried again" if done["dry_run"] else "submitted again"
