@@ -2,6 +2,7 @@
 
 import io
 import time
+from contextlib import redirect_stdout
 
 import click
 import pytest
@@ -9,9 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from penstock.doors.cli.columns import Column, fitted
-from penstock.doors.cli.output import clean, json_text
+from penstock.doors.cli.output import clean, json_text, table
 from penstock.doors.cli.values import duration, interval, moment, pair, text
 from penstock.doors.cli.words import parsed, plural, since, span
+from tests.support.streams import Terminal
 
 ID = "01a1e156-5009-7fdb-a2a3-a8e6a8f57875"
 
@@ -123,6 +125,19 @@ def test_a_sentence_keeps_its_start() -> None:
     why = Column(title="REASON", cells=[Text("there is no such file")], is_flexible=True, keeps_start=True)
 
     assert drawn([column("JOB", ID), why], 50)[1] == f"{ID}  there is no…"
+
+
+def test_few_rows_are_columns_for_a_person_and_tabs_for_a_pipe() -> None:
+    """Measured by what the cells take, whatever they hold; nothing stands behind the last."""
+    rows = [("queue", "文件", 1), ("heartbeats", None), ("\x1b[m", "a", 20)]
+    for stream, expected in (
+        (Terminal(), ["queue       文件  1", "heartbeats", r"\x1b[m      a     20"]),
+        (io.StringIO(), ["queue\t文件\t1", "heartbeats\t", r"\x1b[m" + "\ta\t20"]),
+    ):
+        with redirect_stdout(stream):
+            table(rows)
+
+        assert stream.getvalue().splitlines() == expected
 
 
 def test_an_empty_column_is_left_out() -> None:

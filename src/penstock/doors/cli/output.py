@@ -49,6 +49,22 @@ def lines(rows: Iterable[Iterable[object]]) -> None:
         line(*row)
 
 
+def table(rows: Iterable[Iterable[object]]) -> None:
+    """The same for few short rows: on a terminal the cells stand below each other."""
+    if not on_terminal():
+        lines(rows)
+        return
+    from rich.cells import cell_len, set_cell_size
+
+    cells = [["" if cell is None else clean(str(cell)) for cell in row] for row in rows]
+    widths: dict[int, int] = {}
+    for row in cells:
+        for place, cell in enumerate(row):
+            widths[place] = max(widths.get(place, 0), cell_len(cell))
+    for row in cells:
+        click.echo("  ".join(set_cell_size(cell, widths[at]) for at, cell in enumerate(row)).rstrip())
+
+
 def facts(named: Mapping[str, object]) -> None:
     """A document as lines, a name and a value each; what is not text is JSON, what is absent is left out."""
     lines((name, _cell(value)) for name, value in named.items() if value is not None)

@@ -64,4 +64,4 @@ def bench(given: Given, count: int, timeout: float) -> None:
     if given.as_json:
         output.document(told)
     else:
-        output.lines(told.items())
+        output.table(told.items())

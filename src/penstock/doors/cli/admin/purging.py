@@ -63,7 +63,7 @@ def purge_all(given: Given, yes: bool, dry_run: bool) -> None:
         output.document(done)
     else:
         word = "would_remove" if done["dry_run"] else "removed"
-        output.lines(
+        output.table(
             [
                 (word, "unfinished", done["unfinished"]),
                 (word, "ended", done["ended"]),

@@ -56,10 +56,10 @@ def stats(given: Given) -> None:
     if given.as_json:
         output.document(told)
         return
-    output.lines(("queue", each["queue"], each["length"], each["key"]) for each in told["queues"])
-    output.lines(("processing", worker, held) for worker, held in told["processing"].items())
-    output.lines(
+    output.table(
         [
+            *(("queue", each["queue"], each["length"], each["key"]) for each in told["queues"]),
+            *(("processing", worker, held) for worker, held in told["processing"].items()),
             ("heartbeats", told["heartbeats"]),
             ("completed", told["completed"]),
             ("dead_letters", told["dead_letters"]),
@@ -106,11 +106,16 @@ def stats_keys(given: Given, max_keys: int) -> None:
     if given.as_json:
         output.document(told)
         return
-    for name, value in told.items():
-        if isinstance(value, dict):
-            output.lines((name, key, number) for key, number in value.items())
-        elif value is not None:
-            output.line(name, output.json_text(value) if isinstance(value, bool) else value)
+    output.table(row for name, value in told.items() for row in _rows(name, value))
+
+
+def _rows(name: str, value: object) -> list[tuple[object, ...]]:
+    """A fact as lines: one for each of several, none for what is absent."""
+    if isinstance(value, dict):
+        return [(name, key, number) for key, number in value.items()]
+    if value is None:
+        return []
+    return [(name, output.json_text(value) if isinstance(value, bool) else value)]
 
 
 @verb(

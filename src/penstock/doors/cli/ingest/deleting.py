@@ -124,6 +124,9 @@ def show(given: Given, done: RemovedDocuments) -> None:
     if given.as_json:
         output.document(done)
         return
-    output.lines((each["job_id"], each["name"]) for each in done["documents"])
+    if done["dry_run"] and output.on_terminal():  # there are no jobs to stand before the names
+        output.lines((each["name"],) for each in done["documents"])
+    else:
+        output.table((each["job_id"], each["name"]) for each in done["documents"])
     verb = "would be deleted" if done["dry_run"] else "deleted; workers purge the rest"
     output.talk(f"{plural(len(done['documents']), 'document')} {verb}")

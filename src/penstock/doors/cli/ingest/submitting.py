@@ -184,7 +184,7 @@ class Submission:
                 )
             )
         elif call.dry_run:
-            output.lines((item["kind"], item["name"], _size(item)) for item in self._items)
+            output.table((item["kind"], item["name"], _size(item)) for item in self._items)
             output.talk(f"{plural(len(self._items), 'job')} would be submitted; nothing was changed")
         elif found is not None:
             tell_end(found, quiet=call.quiet)

@@ -38,7 +38,7 @@ def cancel(given: Given, jobs: Sequence[str], dry_run: bool) -> None:
     if given.as_json:
         output.document(Cancelled(jobs=facts, dry_run=dry_run))
         return
-    output.lines((each["id"], _word(each, rehearse=dry_run)) for each in facts)
+    output.table((each["id"], _word(each, rehearse=dry_run)) for each in facts)
     if dry_run:
         output.talk("nothing was changed")
 
