@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -62,12 +63,13 @@ async def test_five_thousand_pages_stay_within_a_fixed_memory(tmp_path: Path) ->
         most = 0
         while not parsing.done():
             await asyncio.wait([parsing], timeout=0.1)
-            most = max(most, psutil.Process(pid).memory_info().rss)
+            with suppress(psutil.NoSuchProcess):  # it ends after a file it was slow at
+                most = max(most, psutil.Process(pid).memory_info().rss)
         parsed = await parsing
 
     assert len(parsed.pages) == 5000
     assert all(parsed.text.startswith(f"Page {page.number}.", page.start) for page in parsed.pages)
-    assert most < RESIDENT_MAX
+    assert 0 < most < RESIDENT_MAX
 
 
 async def test_a_document_that_takes_all_memory_is_told_as_such(tmp_path: Path) -> None:

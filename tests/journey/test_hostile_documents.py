@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.xdist_group("hostile"), pytest.mark.timeout(600)]
 
 PATIENCE = 240.0
 """Seconds for what takes ten on a machine that has time."""
+SECONDS_OF_TRIES = 5.0
 WORST = (
     "laughs.docx", "foreign.docx", "flat.docx", "large-lie.docx", "members.docx", "tables.docx",
     "foreign.xlsx", "foreign.epub", "loop.pdf", "deep.pdf", "deep.json", "deep.html", "half.txt",
@@ -61,7 +62,7 @@ def test_hostile_files_beside_good_ones(papers: Papers) -> None:
 
 
 def test_files_that_take_all_their_time_keep_nobody_waiting(plant: Plant) -> None:
-    """One bad file, and four: good ones take as long as without them, told by the times in the queue."""
+    """Forty bad files before them: good ones are in while all of those still run, about as soon as ever."""
     plant.choose(parser_children="2", parser_timeout="60s", parser_pages="200000", worker_count="1")
     papers = Papers(plant)
     worker = papers.worker()
@@ -73,11 +74,11 @@ def test_files_that_take_all_their_time_keep_nobody_waiting(plant: Plant) -> Non
     papers.rest(worker, PATIENCE)
     alone = papers.submit(*good("alone"))
     papers.rest(worker, PATIENCE)
-    endless = [papers.folder / f"endless-{n}.pdf" for n in range(4)]
-    for path in endless:
-        path.write_bytes(shared_pages(190_000))
+    endless = [papers.folder / f"endless-{n}.pdf" for n in range(40)]
+    pages = shared_pages(190_000)
+    for n, path in enumerate(endless):
+        path.write_bytes(pages + b"%% %d\n" % n)
     hostile = papers.submit(*endless)
-    plant.wait_until(lambda: all(plant.job(job)["status"] == "in_progress" for job in hostile), "they run")
     beside = papers.submit(*good("beside"))
     plant.wait_until(
         lambda: all(plant.job(job)["status"] == "done" for job in beside), "the good ones are in"
@@ -86,10 +87,10 @@ def test_files_that_take_all_their_time_keep_nobody_waiting(plant: Plant) -> Non
     papers.run("queue", "cancel", *hostile)
     papers.rest(worker, PATIENCE)
 
-    assert still == ["in_progress"] * 4
+    assert still == ["in_progress"] * len(hostile)
     waited, usual = _seconds(plant, beside), _seconds(plant, alone)
-    # Two processors read the endless ones, and each of the four may have had the express for its second.
-    assert waited < 4 * usual + 2 * len(hostile), (waited, usual)
+    # Until the endless ones are known one or two are tried, which costs each a child.
+    assert waited < 2 * usual + SECONDS_OF_TRIES, (waited, usual)
     assert worker.stop() == 0
     names = [f"{batch}-{n}.md" for batch in ("warm", "alone", "beside") for n in range(20)]
     papers.assert_all_is_well(names, failed=[path.name for path in endless])

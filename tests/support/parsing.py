@@ -60,6 +60,12 @@ def children_alive() -> list[int]:
     return found
 
 
+def seconds_ran(pid: int) -> float:
+    """What a process has had of the processors so far."""
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
+
+
 def wait_until_busy(pid: int) -> None:
     """Until a child works on something."""
     process = psutil.Process(pid)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import time
+import zipfile
 
 import pytest
 
@@ -52,6 +54,34 @@ def test_a_signature_beats_every_name(true: str, ending: str) -> None:
 def test_what_is_nothing_we_read_is_called_a_lie_under_our_names(kind: str, ending: str) -> None:
     """A picture called report.pdf is refused as not what it claims."""
     assert code_of(FOREIGN[kind], f"file.{ending}") == "ERR_TYPE_MISMATCH"
+
+
+def stored(parts: dict[str, bytes]) -> bytes:
+    """A zip archive that holds them as they are."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "code"),
+    [
+        (stored({"a.pdf": SOUND["pdf"]}), "a.zip", "ERR_TYPE_UNSUPPORTED"),
+        (stored({"inner.zip": stored({"a.pdf": SOUND["pdf"]})}), "a.docx", "ERR_TYPE_MISMATCH"),
+        (
+            b"a.pdf".ljust(257, b"\0") + b"ustar".ljust(255, b"\0") + SOUND["pdf"],
+            "a.tar",
+            "ERR_TYPE_UNSUPPORTED",
+        ),
+        (b"GIF89a" + bytes(20) + SOUND["pdf"], "a.gif", "ERR_TYPE_UNSUPPORTED"),
+        (bytes(range(1, 32)) * 9 + SOUND["pdf"], "a.bin", "pdf"),
+    ],
+)
+def test_what_holds_a_pdf_is_none(data: bytes, name: str, code: str) -> None:
+    """What begins as another format is that, though a PDF begins soon after; other bytes may come first."""
+    assert code_of(data, name) == code
 
 
 @pytest.mark.parametrize("kind", FOREIGN)

@@ -106,6 +106,112 @@ def test_xml_in_an_encoding_nobody_reads_is_damage(encoding: str) -> None:
     assert "encoding" in refused.message
 
 
+def a_book(text: str, label: str, codec: str) -> bytes:
+    """With one chapter and a title, both written in that encoding and naming it."""
+    prolog = f'<?xml version="1.0" encoding="{label}"?>\n'
+    parts = epub_parts([""], title=text, prolog=prolog)
+    page = f'{prolog}<html xmlns="http://www.w3.org/1999/xhtml"><body><p>{text}</p></body></html>'
+    written = {"OPS/book.opf": str(parts["OPS/book.opf"]), "OPS/text/c 0.xhtml": page}
+    return packed({**parts, **{name: part.encode(codec) for name, part in written.items()}})
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "text"),
+    [
+        ("utf-8", "utf-8-sig", "Grüße, Привет"),
+        ("utf-16", "utf-16", "Привет из Москвы"),
+        ("utf-16", "utf-16-le", "Привет из Москвы " * 50),
+        ("UTF-16BE", "utf-16-be", "Привет из Москвы " * 50),
+        ("iso-8859-1", "iso8859-1", "à"),
+        ("windows-1251", "cp1251", "да"),
+        ("KOI8-R", "koi8-r", "да"),
+        ("ISO-8859-2", "iso8859-2", "Ł"),
+        ("iso-8859-1", "utf-8", "Grüße, though it says otherwise"),
+    ],
+)
+def test_a_book_names_its_encoding(label: str, codec: str, text: str) -> None:
+    """Chapters are read in the encoding they name, or in that of their mark, and not by a guess."""
+    assert read_bytes(a_book(text, label, codec), "a.epub").text.split() == text.split()
+
+
+@pytest.mark.parametrize(("label", "codec"), [("iso-8859-1", "iso8859-1"), ("windows-1252", "cp1252")])
+def test_a_books_title_names_its_encoding(label: str, codec: str) -> None:
+    """As a chapter does."""
+    assert read_bytes(a_book("Où ça ?", label, codec), "a.epub").title == "Où ça ?"
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "title"),
+    [
+        ("UTF-16", "utf-16", "Привет"),
+        ("UTF-16", "utf-16-be", "Привет"),
+        ("UTF-16LE", "utf-16-le", "Привет"),
+        ("UTF-8", "utf-16", "Привет"),
+        ("UTF-16", "utf-8", "Привет"),
+        ("UTF-32", "utf-32", "Привет"),
+        ("Shift_JIS", "shift_jis", "本の題"),
+        ("EUC-JP", "euc_jp", "本の題"),
+        ("ISO-2022-JP", "iso2022_jp", "本の題"),
+        ("GB2312", "gb2312", "书名"),
+        ("GB18030", "gb18030", "书名"),
+        ("Big5", "big5", "書名"),
+        ("EUC-KR", "euc_kr", "책 제목"),
+        ("windows-1251", "cp1251", "Да"),
+    ],
+)
+def test_a_books_own_parts_may_be_in_any_encoding(label: str, codec: str, title: str) -> None:
+    """Where its contents are, what they are and what it is called is read as a chapter is."""
+    prolog = f'<?xml version="1.0" encoding="{label}"?>\n'
+    parts = epub_parts(["<p>Words.</p>"], title=title, prolog=prolog)
+    for name in ("META-INF/container.xml", "OPS/book.opf"):
+        text = str(parts[name]).removeprefix(prolog)
+        parts[name] = f"{prolog}{text}".encode(codec)
+
+    parsed = read_bytes(packed(parts), "a.epub")
+
+    assert (parsed.title, parsed.text.strip()) == (title, "Words.")
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16", "utf-16-be", "shift_jis", "utf-32"])
+@pytest.mark.parametrize("part", ["META-INF/container.xml", "OPS/book.opf"])
+@pytest.mark.parametrize(
+    "entity", ['<!ENTITY e SYSTEM "file:///etc/passwd">', '<!ENTITY a "aaaa"><!ENTITY e "&a;&a;&a;">']
+)
+def test_a_books_own_parts_declare_no_entities(codec: str, part: str, entity: str) -> None:
+    """In whatever encoding: neither foreign files nor endless growth."""
+    parts = epub_parts(["<p>Words.</p>"])
+    text = str(parts[part])
+    root = text[1:].split(None, 1)[0]
+    prolog = f'<?xml version="1.0" encoding="{codec}"?><!DOCTYPE {root} [{entity}]>'
+    parts[part] = (prolog + text.replace("A Book", "&e;")).encode(codec)
+
+    refused = refusal(packed(parts), "a.epub")
+
+    assert refused.code == "ERR_EPUB_INVALID"
+    assert "entities" in refused.message
+
+
+@pytest.mark.parametrize("label", ["bogus", "hex", "idna", "utf-7", "utf-16", "x" * 300, ""])
+def test_a_chapter_that_names_no_encoding_is_read_all_the_same(label: str) -> None:
+    """What is none, or not its own, is not believed, and does no harm."""
+    parts = epub_parts([""])
+    page = f'<?xml version="1.0" encoding="{label}"?><html><body><p>Grüße aus Köln</p></body></html>'
+    parts["OPS/text/c 0.xhtml"] = page.encode()
+
+    assert read_bytes(packed(parts), "a.epub").text.strip() == "Grüße aus Köln"
+
+
+def test_letters_a_book_lost_are_told() -> None:
+    """Bytes that are none in the encoding of their mark become marks, and a note says in which chapter."""
+    parts = epub_parts(["<p>One.</p>", ""])
+    parts["OPS/text/c 1.xhtml"] = b"\xef\xbb\xbf<html><body><p>T\xffwo.</p></body></html>"
+
+    parsed = read_bytes(packed(parts), "a.epub")
+
+    assert parsed.text.split() == ["One.", "T\ufffdwo."]
+    assert parsed.notes == ("Chapter 2: 1 characters could not be read as utf-8 and were replaced.",)
+
+
 @pytest.mark.parametrize("place", ["00000000000099", "0" * 5000, "1", "-1", "x"])
 def test_a_cell_that_names_no_text_is_damage(place: str) -> None:
     """However the number of the text is written."""

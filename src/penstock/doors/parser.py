@@ -53,7 +53,7 @@ def _serve(line: socket.socket) -> bool:
     task = wire.task(data[wire.HEADER.size :])
     # Made beforehand: when it is needed there may be no memory to make it.
     too_much = wire.framed(_failure("ERR_PARSE_MEMORY", OUT_OF_MEMORY, task.nonce, fatal=True))
-    sandbox.watch_time(task.seconds + GRACE_SECONDS)
+    sandbox.watch_time(task.seconds + GRACE_SECONDS, task.seconds_passed + GRACE_SECONDS)
     try:
         with os.fdopen(handles[0], "rb") as file:
             ending = _read(file, task, line)
@@ -69,7 +69,7 @@ def _serve(line: socket.socket) -> bool:
         message = f"The parser failed on this file: {type(error).__name__}: {error}"
         _say(line, _failure("ERR_PARSER_CRASHED", message, task.nonce, fatal=True))
         return False
-    sandbox.watch_time(0)
+    sandbox.watch_time(0, 0)
     return True
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from penstock.model.jobs import Lease
@@ -17,4 +19,8 @@ class Attempt(Protocol):
 
     async def progress(self, done: int, total: int | None = None, *, chunks: int = 0) -> None:
         """Tell how far it is, and how many chunks are kept; raises LeaseLost when the job is another's."""
+        ...
+
+    def aside(self) -> AbstractContextManager[Callable[[], None]]:
+        """Around work that may take long; from the call of what it gives until its end others go first."""
         ...

@@ -6,10 +6,12 @@ R3  A parser that dies is told apart from one that refuses: Broken with ERR_PARS
 R4  The text is valid, clean and in reading order; pages, headings and cuts are offsets into it.
 R5  Cancelling the call ends the child and everything it started.
 R6  A process that has read a file of one owner never sees one of another.
+R7  Whoever hands in a file that takes long is told so, once it is known: others need not wait behind it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -19,10 +21,18 @@ from penstock.model.parsed import Parsed
 class Parser(Protocol):
     """Reads files."""
 
-    async def parse(self, source: Path, name: str, *, lenient: bool = False, owner: str = "") -> Parsed:
+    async def parse(
+        self,
+        source: Path,
+        name: str,
+        *,
+        lenient: bool = False,
+        owner: str = "",
+        slow: Callable[[], None] = ...,
+    ) -> Parsed:
         """The text of the file at `source`, which people know as `name` (its ending is a hint, no more).
 
         `lenient` takes a damaged file for what can still be read of it, with a note for what cannot; `owner`
-        says whose file it is (R6).
+        says whose file it is (R6); `slow` may be called more than once (R7).
         """
         ...

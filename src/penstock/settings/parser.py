@@ -32,13 +32,15 @@ class Parser:
     children: int = setting(
         Whole(0, 256),
         0,
-        "Files one worker process reads at once, each in a child, and one more for as long as it is quick; "
+        "Files one worker process reads at once, each in a child, and two more while they are quick; "
         "0 is one for every core.",
     )
     documents: int = setting(
         Whole(1, 1_000_000), 500, "Files a child reads before a fresh one takes its place."
     )
-    timeout: float = setting(Duration(), "1m", "Longest time one file may take.")
+    timeout: float = setting(
+        Duration(), "1m", "Longest time one file may take, not counting what its child waits for a processor."
+    )
     memory: int = setting(Memory(64 << 30), "1GiB", "Memory one child may use.")
     text_bytes: int = setting(Size(1 << 30), "64MiB", "Bytes of text one file may hold.")
     pages: int = setting(Whole(1, 1_000_000), 20_000, "Pages, slides, sheets or chapters of one file.")

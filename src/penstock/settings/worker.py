@@ -33,7 +33,11 @@ class Worker:
     """How workers fetch, keep and give up jobs."""
 
     count: int = documented(Whole(1, 1024), 1, "Worker processes.")
-    concurrency: int = setting(Whole(1, 10_000), 16, "Jobs one worker process runs at once.")
+    concurrency: int = setting(
+        Whole(1, 10_000),
+        16,
+        "Jobs one worker process runs at once; those of files that are slow to read do not count.",
+    )
     heartbeat_ttl: float = documented(Duration(least=5), "9s", "A worker silent for so long is dead.")
     heartbeat_interval: float = setting(
         SPAN,

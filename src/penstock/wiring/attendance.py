@@ -6,6 +6,8 @@ from collections import Counter
 
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.diagnosis import Finding, Verdict
+from penstock.model.errors import Broken
+from penstock.model.recipes import kept_recipe
 from penstock.model.standing import counted
 from penstock.model.states import State
 from penstock.ports.desk import Wanted
@@ -109,6 +111,12 @@ async def _owed(store: Store) -> list[Finding]:
 async def _recipes(store: Store, settings: Settings) -> list[Finding]:
     found = []
     for collection in await store.catalogue.collections(LOCAL_WORKSPACE):
+        try:
+            kept_recipe(collection.recipe_json)
+        except Broken as broken:
+            told = f"The recipe of {collection.name} cannot be read: {broken.__cause__}."
+            found.append(_found("recipe", Verdict.WRONG, told, "Mend it: penstock fsck --repair."))
+            continue
         unlike = differences(settings, collection)
         if unlike and collection.building is None:
             told = f"{collection.name} was made by another recipe than the one in force: {'; '.join(unlike)}."

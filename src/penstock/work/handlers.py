@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from penstock.model.errors import LeaseLost, Unavailable
@@ -18,6 +19,10 @@ PROGRESS_SECONDS = 0.2
 """Progress is kept at most so often."""
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _ignore() -> None:
+    """Nobody wants to hear it."""
 
 
 class Run:
@@ -35,9 +40,21 @@ class Run:
         self._lasts = lease.until - clock.now()
         self.lasts_until = self.started + self._lasts
         """Until when the lease lasts unless it is renewed, in steady time."""
+        self.stands_aside: float | None = None
+        """Since when, in steady time; while it does, neither its slot nor its time is counted."""
+        self.on_aside: Callable[[], None] = _ignore
+        """Called when it steps aside; set by the worker."""
         self._kept = float("-inf")
         self._queue = queue
         self._clock = clock
+
+    def ran(self, now: float) -> float:
+        """How many seconds it has run, but for those it stood aside."""
+        return (self.stands_aside or now) - self.started
+
+    def was_silent(self, now: float) -> float:
+        """How many seconds it has shown no progress, but for those it stood aside."""
+        return (self.stands_aside or now) - self.heard
 
     def renewed(self, now: float) -> None:
         """The lease begins anew."""
@@ -62,6 +79,25 @@ class Run:
         self._kept = now
         if not await self._queue.progress(self.lease, told):
             raise LeaseLost.of(self.lease.job_id)
+
+    @contextmanager
+    def aside(self) -> Iterator[Callable[[], None]]:
+        """Around work that may take long: once what it gives is called, the worker takes another job.
+
+        What runs past the others is limited by whoever does it, so it is held to no other limit meanwhile.
+        """
+        try:
+            yield self._step_aside
+        finally:
+            if self.stands_aside is not None:
+                self.heard = self._clock.steady()
+                self.started += self.heard - self.stands_aside
+                self.stands_aside = None
+
+    def _step_aside(self) -> None:
+        if self.stands_aside is None:
+            self.stands_aside = self._clock.steady()
+            self.on_aside()
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run blocking or CPU-heavy code off the loop; the loop must never stand still."""

@@ -29,6 +29,8 @@ GATHER_SECONDS = 0.005
 """How long a worker with few free slots waits for more before it asks for jobs."""
 SETTLE_PAUSE_MAX = 2.0
 TIMEOUT_LOOK_SECONDS = 0.5
+ASIDE_TIMES_MAX = 16
+"""For each slot so many may stand aside; further ones keep theirs."""
 QUIET_TURNS = 5
 """After so many idle waits without news the queue is asked all the same."""
 
@@ -161,9 +163,9 @@ class Worker:
                 self._interrupt(attempt_of(lease), Ending.CANCELLED)
 
     def _within_limits(self, run: Run, now: float) -> bool:
-        if now - run.started > self._pace.timeout_for(run.lease.item_type) + self._pace.look_after:
+        if run.ran(now) > self._pace.timeout_for(run.lease.item_type) + self._pace.look_after:
             return False
-        return not self._pace.stall or now - run.heard <= self._pace.stall
+        return not self._pace.stall or run.was_silent(now) <= self._pace.stall
 
     async def _watch_timeouts(self) -> None:
         """Interrupt what runs too long; one look at all costs less than a timer for each.
@@ -179,7 +181,7 @@ class Worker:
             if self._asking:
                 self.ticked = now
             for run in self.running:
-                if now - run.started > self._pace.timeout_for(run.lease.item_type):
+                if run.ran(now) > self._pace.timeout_for(run.lease.item_type):
                     self._interrupt(attempt_of(run.lease), Ending.TIMED_OUT)
                 elif now > run.lasts_until:  # not renewed, so it is another's by now
                     self._interrupt(attempt_of(run.lease), Ending.LOST)
@@ -258,7 +260,8 @@ class Worker:
         alone = any(run.lease.alone for run in self.running)
         if alone or len(self._unsettled) > self.concurrency:
             return 0
-        return self.concurrency - len(self._runs)
+        aside = sum(run.stands_aside is not None for run in self.running)
+        return max(0, self.concurrency - len(self._runs) + min(aside, ASIDE_TIMES_MAX * self.concurrency))
 
     async def _wait_for_room(self, seconds: float) -> None:
         self._room.clear()
@@ -294,6 +297,7 @@ class Worker:
 
     def _start(self, lease: Lease) -> None:
         run = Run(lease, self._queue, self._clock, self._breakers)
+        run.on_aside = self._room.set
         attempt = attempt_of(lease)
         self._runs[attempt] = run
         self._tasks[attempt] = asyncio.create_task(self._attempt(run))

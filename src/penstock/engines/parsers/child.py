@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,13 @@ from typing import Self
 
 import msgspec
 
+from penstock.engines.parsers.stopwatch import Stopwatch
 from penstock.engines.parsers.wire import FRAME_BYTES_MAX, HEADER, Failure, Ready, Said, Task, framed, said
 from penstock.model.errors import Broken, Exhausted
 
 START_SECONDS_MAX = 60.0
 STREAM_BYTES = 1 << 18
+_PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,14 @@ class Ended:
 
     code: int
     resident_kib: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something to do once a file has taken so long."""
+
+    seconds: float
+    passed: Callable[[], None]
 
 
 class Silent(Exception):
@@ -57,6 +67,12 @@ class Child:
         self.owner: str | None = None
         """Whose files it reads; None while it has read none."""
         self.killed = False
+        self.stepped_back = False
+        """It leaves the processors to others, for good: only root could take that back."""
+        self.charged = 0.0
+        """Seconds it has worked on its file, not counting what it waited for a processor."""
+        self.pace = 0.0
+        """How much of a processor it has had lately, as far as it wanted one."""
         self.seen_kib = 0
         """The most memory it was seen to have."""
         self.ready = Ready(landlock=0, seccomp=False, unprivileged=False, resident_kib=0)
@@ -67,7 +83,7 @@ class Child:
 
     @classmethod
     async def start(cls, command: Sequence[str], memory_bytes: int) -> Self:
-        """Start a child with an empty environment in a session of its own."""
+        """Start a child with an empty environment in a process group of its own."""
         ours, theirs = socket.socketpair()
         try:
             process = _spawned(command, memory_bytes, theirs)
@@ -112,6 +128,7 @@ class Child:
         """Hand over a file; it fits the socket's buffer, because nothing else is ever sent."""
         self.documents += 1
         self.owner = owner
+        self.charged, self.pace = 0.0, 0.0
         try:
             socket.send_fds(self._line, [framed(task)], [handle])
         except OSError as error:
@@ -130,22 +147,39 @@ class Child:
             raise Nonsense(str(error)[:200]) from error
 
     @asynccontextmanager
-    async def watched(self, every: float) -> AsyncIterator[None]:
-        """Look at its memory while it works, where the kernel shows it."""
-        task = asyncio.create_task(self._watch(every))
+    async def watched(
+        self, every: float, limit: asyncio.Timeout, marks: Sequence[Mark]
+    ) -> AsyncIterator[None]:
+        """Look at its time and memory while it works: move the limit as it waits, act at each mark."""
+        task = asyncio.create_task(self._watch(every, limit, list(marks)))
         try:
             yield
         finally:
             task.cancel()
 
-    async def _watch(self, every: float) -> None:
-        page_kib = os.sysconf("SC_PAGE_SIZE") // 1024
-        statm = Path(f"/proc/{self.pid}/statm")
-        with contextlib.suppress(OSError, IndexError, ValueError):  # it is gone, or nothing is shown here
-            while self.is_alive:
-                await asyncio.sleep(every)
-                pages = int(statm.read_text().split()[1])  # noqa: ASYNC240  # the kernel answers from memory
-                self.seen_kib = max(self.seen_kib, pages * page_kib)
+    async def _watch(self, every: float, limit: asyncio.Timeout, marks: list[Mark]) -> None:
+        loop = asyncio.get_running_loop()
+        watch = Stopwatch(self.pid, (limit.when() or 0.0) - loop.time(), loop.time())
+        while self.is_alive:
+            await asyncio.sleep(every)
+            self.seen_kib = max(self.seen_kib, self._resident_kib())
+            if not limit.expired():
+                limit.reschedule(watch.ends(loop.time()))
+            self.charged, self.pace = watch.charged, watch.pace
+            while marks and self.charged >= marks[0].seconds:
+                marks.pop(0).passed()
+
+    def _resident_kib(self) -> int:
+        try:
+            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE_KIB
+        except (OSError, IndexError, ValueError):  # it is gone, or nothing is shown here
+            return 0
+
+    def step_back(self, niceness: int) -> None:
+        """Give way to every other process from now on."""
+        self.stepped_back = True
+        with contextlib.suppress(OSError):  # it is gone, or was root's and is nobody's
+            os.setpriority(os.PRIO_PROCESS, self.pid, niceness)
 
     def kill(self) -> None:
         """End the child and everything it started, now."""
@@ -172,7 +206,7 @@ def _spawned(command: Sequence[str], memory_bytes: int, line: socket.socket) -> 
         env={},
         cwd="/",
         pass_fds=(line.fileno(),),
-        start_new_session=True,
+        process_group=0,  # in a session of its own it would share the processors session by session
     )
 
 

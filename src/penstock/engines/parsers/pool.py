@@ -3,8 +3,8 @@
 Not a shared executor, which one segfault breaks for everybody: whoever has his turn asks a child of his own.
 A child that answered waits for the next file; one that died, ran out of time or memory, was cancelled or has
 read many files is ended, and a fresh one is made in the background before the turn passes on. So a caller has
-his answer at once, and the next one finds a warm child. Who has his turn, and whose a child is, see `turns`
-and `stable`.
+his answer at once, and the next one finds a warm child. Who has his turn, and whose a child is, see `turns`,
+`usher` and `stable`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import os
 import secrets
 import signal
 import stat
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from penstock.engines.parsers.child import Child, Ended, Nonsense, Silent
+from penstock.engines.parsers.child import Child, Ended, Mark, Nonsense, Silent
 from penstock.engines.parsers.gathering import Gathering, checked
 from penstock.engines.parsers.stable import Stable
-from penstock.engines.parsers.turns import Turn, Turns
+from penstock.engines.parsers.stopwatch import WAITED_TIMES_MAX
+from penstock.engines.parsers.turns import Lane, Turns
+from penstock.engines.parsers.usher import Hold, Stays, Usher
 from penstock.engines.parsers.wire import NAME_CHARS_MAX, End, Failure, Ready, Task, Window
 from penstock.model.codes import CODES
 from penstock.model.errors import Broken, Fault, Refused
@@ -36,6 +38,8 @@ doubles dies with a third, while the new one does not fit beside the old."""
 LOOK_SECONDS = 0.05
 GROWTH_KIB_MAX = 192 * 1024
 """A child that grew by more gives the memory back by ending."""
+SPARE_CHILDREN = 2
+"""So many wait unused while slow files are tried one after another, each of which costs one."""
 _CRASHED = "ERR_PARSER_CRASHED"
 
 
@@ -44,13 +48,21 @@ class Bounds:
     """How many children there are, how long each lives, and what one document may cost."""
 
     children: int = 2
-    """Files read at once; one more is, while it takes no longer than `express_seconds`."""
+    """Files read at once; two more are, one for `express_seconds` and one for `short_seconds`."""
     warm: int = 4
     """Children kept beyond those that read, for owners who take turns."""
+    moment_seconds: float = 0.25
+    """What the express grants while slow files hold every other place."""
     express_seconds: float = 1.0
+    short_seconds: float = 5.0
+    polite_seconds: float = 0.25
+    """A file that takes longer may never end: from then on its child gives way to all other processes."""
+    slow_seconds: float = 1.0
+    """A file that takes longer is slow, and whoever wants to know is told."""
     documents: int = 500
     """Documents a child reads before it is replaced."""
     seconds: float = 60.0
+    """What it may take, not counting what it waits for a processor: that may be seventy times as much."""
     memory_bytes: int = 1 << 30
     text_bytes: int = 64 << 20
     pages: int = 20_000
@@ -59,14 +71,8 @@ class Bounds:
     """Refuse to read anything where the kernel cannot keep a child from files and network."""
 
 
-@dataclass(slots=True)
-class _Hold:
-    """A turn, and the child that must end before it is passed on."""
-
-    turn: Turn
-    spoilt: Child | None = None
-    asked: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once a child has the file: its start is no file's fault."""
+def _ignore() -> None:
+    """Nobody wants to hear it."""
 
 
 class Parsers:
@@ -76,8 +82,17 @@ class Parsers:
         self._command = tuple(command)
         self._bounds = bounds
         self._turns = Turns(bounds.children)
+        self._usher = Usher(
+            self._turns,
+            Stays(
+                moment=min(bounds.moment_seconds, bounds.express_seconds),
+                express=bounds.express_seconds,
+                short=bounds.short_seconds,
+            ),
+        )
         self._stable = Stable(self._started, bounds.children + 1 + bounds.warm)
         self._mending: set[asyncio.Task[None]] = set()
+        self._preparing = False
         self._closed = False
 
     async def open(self) -> None:
@@ -98,30 +113,43 @@ class Parsers:
         """The children that run now."""
         return self._stable.pids
 
-    async def parse(self, source: Path, name: str, *, lenient: bool = False, owner: str = "") -> Parsed:
-        """Read a file in a child (R1 to R6)."""
+    async def parse(
+        self,
+        source: Path,
+        name: str,
+        *,
+        lenient: bool = False,
+        owner: str = "",
+        slow: Callable[[], None] = _ignore,
+    ) -> Parsed:
+        """Read a file in a child (R1 to R7)."""
         handle = _opened(source)
-        read = partial(self._read, handle, name, lenient=lenient, owner=owner)
-        take, found = self._turns.take, None
+        read = partial(self._read, handle, name, lenient=lenient, owner=owner, slow=slow)
+        lane, size, found = Lane.EXPRESS, os.fstat(handle).st_size, None
         try:
-            while found is None:  # an express turn may come to nothing, once
-                hold = _Hold(await take())
+            while found is None:  # a turn that others wait for may come to nothing
+                turn = await self._usher.seat(lane, size, slow)
+                hold = Hold(turn, size, put_off=lane is not Lane.EXPRESS)
                 try:
-                    found = await (self._hurried(hold, read) if hold.turn.express else read(hold))
+                    found = await self._ushered(hold, read)
                 finally:
                     self._leave(hold)
-                take = self._turns.take_seat
+                if found is None:
+                    lane = Lane(hold.turn.lane + 1)
+                    slow()
             return found
         finally:
             os.close(handle)
 
     # One document ------------------------------------------------------------------------------------
 
-    async def _hurried(self, hold: _Hold, read: Callable[[_Hold], Awaitable[Parsed]]) -> Parsed | None:
-        """Read on the express; None if it took too long there and another waited."""
+    async def _ushered(self, hold: Hold, read: Callable[[Hold], Awaitable[Parsed]]) -> Parsed | None:
+        """Read within the turn; None if it took too long for it and another waited."""
+        if hold.turn.lane is Lane.SEAT:
+            return await read(hold)
         try:
             async with asyncio.timeout(None) as hurry:
-                usher = asyncio.create_task(self._ushered(hold, hurry))
+                usher = asyncio.create_task(self._usher.see_on(hold, hurry))
                 try:
                     return await read(hold)
                 finally:
@@ -131,46 +159,39 @@ class Parsers:
                 await hold.spoilt.end()  # both would move through the one open file
             return None
 
-    async def _ushered(self, hold: _Hold, hurry: asyncio.Timeout) -> None:
-        """Get who outstays the express a seat, or out of the way of whoever waits for it."""
-        await hold.asked.wait()
-        await asyncio.sleep(self._bounds.express_seconds)
-        seat = asyncio.create_task(self._turns.take_seat())
-        wanted = asyncio.create_task(hold.turn.wanted.wait())
-        try:
-            await asyncio.wait([seat, wanted], return_when=asyncio.FIRST_COMPLETED)
-            if seat.done():
-                self._turns.release(hold.turn)
-                hold.turn = seat.result()
-            else:
-                hurry.reschedule(asyncio.get_running_loop().time())
-        except asyncio.CancelledError:
-            if seat.done():
-                self._turns.release(seat.result())
-            raise
-        finally:
-            seat.cancel()
-            wanted.cancel()
-
-    async def _read(self, handle: int, name: str, hold: _Hold, *, lenient: bool, owner: str) -> Parsed:
+    async def _read(
+        self, handle: int, name: str, hold: Hold, *, lenient: bool, owner: str, slow: Callable[[], None]
+    ) -> Parsed:
         bounds = self._bounds
         task = Task(
             nonce=secrets.token_hex(16),
             name=name[-NAME_CHARS_MAX:].encode(errors="replace").decode(),
             lenient=lenient,
             seconds=bounds.seconds,
+            seconds_passed=bounds.seconds * (1 + WAITED_TIMES_MAX),
             text_bytes=bounds.text_bytes,
             pages=bounds.pages,
             unpacked_bytes=bounds.unpacked_bytes,
         )
         os.lseek(handle, 0, os.SEEK_SET)  # an earlier reader may have moved on in it
         child = await self._asked(hold, task, handle, owner)
+        hold.turn.begin(lambda: child.pace)
         hold.asked.set()
+        if hold.turn.lane is Lane.EXPRESS and self._usher.is_jammed:
+            self._soon(self._prepare())
+        marks = [
+            Mark(0.0 if hold.put_off else bounds.polite_seconds, lambda: self._stable.step_back(child)),
+            Mark(bounds.slow_seconds, slow),
+        ]
         keep = False
         try:
-            async with asyncio.timeout(bounds.seconds), child.watched(LOOK_SECONDS):
+            async with (
+                asyncio.timeout(bounds.seconds) as limit,
+                child.watched(LOOK_SECONDS, limit, marks),
+            ):
                 said = await self._conversation(child, task.nonce)
             keep = not (isinstance(said, Failure) and said.fatal)
+            self._usher.was_read(hold)
         except TimeoutError as error:
             raise self._too_slow() from error
         except Silent as error:
@@ -178,7 +199,7 @@ class Parsers:
         except Nonsense as error:
             raise Broken(f"The parser gave {error}.", code=_CRASHED) from error
         finally:
-            if keep and child.documents < bounds.documents:
+            if keep and child.documents < bounds.documents and not child.stepped_back:
                 self._stable.give(child)
                 hold.spoilt = None
             else:
@@ -187,7 +208,7 @@ class Parsers:
             raise _refusal(said)
         return said
 
-    async def _asked(self, hold: _Hold, task: Task, handle: int, owner: str) -> Child:
+    async def _asked(self, hold: Hold, task: Task, handle: int, owner: str) -> Child:
         """A child that has the file; one that died while it waited is replaced and no file's fault."""
         hold.spoilt = child = await self._stable.take(owner)
         try:
@@ -222,7 +243,7 @@ class Parsers:
 
     def _death(self, child: Child, ended: Ended) -> Fault:
         """Which of its deaths a child died."""
-        if ended.code == -signal.SIGALRM:
+        if ended.code in (-signal.SIGALRM, -signal.SIGPROF):
             return self._too_slow()
         share = self._bounds.memory_bytes // 1024 * MEMORY_DEATH_SHARE
         # At its end the kernel counts what its parent had at its start as its own: that much proves nothing.
@@ -263,19 +284,34 @@ class Parsers:
                 code="ERR_CONFIGURATION",
             )
 
-    def _leave(self, hold: _Hold) -> None:
+    def _leave(self, hold: Hold) -> None:
         """Pass the turn on: at once if the child can go on, else once a fresh one waits."""
         if hold.spoilt is None:
             self._turns.release(hold.turn)
             return
-        task = asyncio.get_running_loop().create_task(self._mend(hold, hold.spoilt))
+        self._soon(self._mend(hold, hold.spoilt))
+
+    def _soon(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._mending.add(task)
         task.add_done_callback(self._mending.discard)
 
-    async def _mend(self, hold: _Hold, spoilt: Child) -> None:
+    async def _prepare(self) -> None:
+        """Have children wait for whoever comes next, before it is known whether the one that reads can."""
+        if self._preparing or self._closed:
+            return
+        self._preparing = True
+        try:
+            await self._stable.refresh(SPARE_CHILDREN)
+        except Fault as fault:
+            log.warning("no fresh parser yet: %s", fault.message)
+        finally:
+            self._preparing = False
+
+    async def _mend(self, hold: Hold, spoilt: Child) -> None:
         try:
             await self._stable.end(spoilt)
-            if not self._closed:
+            if not self._closed and self._stable.is_empty:
                 await self._stable.refresh()
         except Fault as fault:
             # Whoever has the turn next tries again, and is told if that fails as well.

@@ -50,9 +50,13 @@ def shut_in(memory_bytes: int, parent: int) -> Shut:
     return Shut(landlock=give_up_paths(), seccomp=give_up_calls(), unprivileged=unprivileged)
 
 
-def watch_time(seconds: float) -> None:
-    """Let the kernel end this process if the parent, which should, does not; 0 ends the watch."""
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def watch_time(used: float, passed: float) -> None:
+    """Let the kernel end this process if the parent, which should, does not; 0 ends the watch.
+
+    After so many seconds of a processor, or so many by the clock.
+    """
+    signal.setitimer(signal.ITIMER_PROF, used)
+    signal.setitimer(signal.ITIMER_REAL, passed)
 
 
 def _first_to_go() -> None:

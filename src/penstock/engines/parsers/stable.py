@@ -12,6 +12,10 @@ from collections.abc import Awaitable, Callable
 
 from penstock.engines.parsers.child import Child
 
+NICENESS = (10, 14, 17, 19)
+"""Of slow children by their number: all of them together get a tenth of what one neighbour does who wants the
+same processor."""
+
 
 class Stable:
     """At most `most` children at a time; `start` makes one."""
@@ -38,10 +42,22 @@ class Stable:
         """It may read the next file of its owner."""
         self._idle.append(child)
 
-    async def refresh(self) -> None:
-        """See to it that a child waits whoever comes next, unless there is one."""
-        if not any(child.owner is None and child.is_alive for child in self._idle):
+    async def refresh(self, count: int = 1) -> None:
+        """See to it that so many children wait whoever comes next, unless they do."""
+        for _ in range(count - sum(child.owner is None and child.is_alive for child in self._idle)):
             self.give(await self._fresh())
+
+    def step_back(self, child: Child) -> None:
+        """It may read on for ever: it gives way to all other processes, the more such children the more."""
+        child.stepped_back = True
+        slow = [each for each in self._all if each.stepped_back and each.is_alive]
+        for each in slow:
+            each.step_back(NICENESS[min(len(slow), len(NICENESS)) - 1])
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no child waits for a file."""
+        return not any(child.is_alive for child in self._idle)
 
     async def end(self, child: Child) -> None:
         """End it and forget it."""

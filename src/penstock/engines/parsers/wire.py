@@ -30,6 +30,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, tag="task"):
     name: str
     lenient: bool
     seconds: float
+    """Of a processor."""
+    seconds_passed: float
     text_bytes: int
     pages: int
     unpacked_bytes: int

@@ -3,5 +3,5 @@
 Everything here is a plain function of an open file; it runs in a child process that may die of the file.
 """
 
-PARSER = "4"
+PARSER = "5"
 """Changes whenever the same bytes would give another text: kept parses are remembered by it."""

@@ -48,8 +48,8 @@ _LABELS = {
     **{"x-gbk": "gb18030", "x-mac-cyrillic": "mac-cyrillic", "iso-8859-8-i": "iso8859-8"},
 }
 """Names that pages have and Python has not."""
-_STATEFUL = frozenset({"iso2022_jp"})
-"""Written in bytes of ASCII alone, which are valid UTF-8 as well."""
+_LIKE_ASCII = frozenset({"iso2022_jp", "utf-16-le", "utf-16-be"})
+"""Written in bytes of ASCII, always or in some scripts, which are valid UTF-8 as well."""
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it starts with
@@ -114,7 +114,7 @@ def decode(data: bytes, *, claim: str | None = None, lenient: bool = False) -> D
     wide = _zeros(data[:SAMPLE_BYTES])
     if wide is not None:
         return _decoded(data, wide, lenient=lenient)
-    if claim in _STATEFUL and not (found := _decoded(data, claim, lenient=True)).replaced:
+    if claim in _LIKE_ASCII and not (found := _decoded(data, claim, lenient=True)).replaced:
         return found
     try:
         return Decoded(text=data.decode(), encoding="utf-8")

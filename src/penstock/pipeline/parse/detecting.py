@@ -22,6 +22,7 @@ from penstock.pipeline.parse.manuscript import Limits
 from penstock.pipeline.parse.signatures import HEAD_BYTES, recognised
 
 PDF_MAGIC_WITHIN = 1024
+ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OLD_OFFICE_HEADER_BYTES = 512
 OLD_OFFICE_LOOK_BYTES = 1 << 20
@@ -73,7 +74,7 @@ def detect(file: BinaryIO, name: str, limits: Limits, *, lenient: bool) -> Detec
 def _by_signature(file: BinaryIO, head: bytes, name: str, limits: Limits, *, binary: bool) -> Media | None:
     if _is_pdf(head, claimed(name), binary=binary):
         return Media.PDF
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
+    if head.startswith(ZIP_MAGICS):
         return _package(file, name, limits)
     if head.startswith(OLD_OFFICE):
         if _holds_encrypted(file, head):
@@ -83,10 +84,18 @@ def _by_signature(file: BinaryIO, head: bytes, name: str, limits: Limits, *, bin
 
 
 def _is_pdf(head: bytes, claim: Media | None, *, binary: bool) -> bool:
-    """A PDF may have something before its header; a text with the header in its midst speaks of one."""
-    if claim not in NOT_TEXT and not binary:
+    """A PDF may have something before its header; a text with the header in its midst speaks of one.
+
+    And what begins as another format only holds one, unless its name says that it is one all the same.
+    """
+    speaks_of_one = claim not in NOT_TEXT and not binary
+    if speaks_of_one or (claim is not Media.PDF and _begins_as_another(head)):
         return head.startswith(b"%PDF-")
     return b"%PDF-" in head[:PDF_MAGIC_WITHIN]
+
+
+def _begins_as_another(head: bytes) -> bool:
+    return head.startswith((*ZIP_MAGICS, OLD_OFFICE)) or recognised(head, binary=True) is not None
 
 
 def _holds_encrypted(file: BinaryIO, head: bytes) -> bool:

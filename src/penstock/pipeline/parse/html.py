@@ -39,6 +39,9 @@ ROW_CHARS_MAX = 1000
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,300}charset\s*=\s*[\"']?\s*([\w-]{1,40})", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"\s*<\?xml\s[^>]{0,200}?\bencoding\s*=\s*[\"']\s*([\w.:-]{1,40})")
+_XML_WIDE = {"<?".encode(name): name for name in ("utf-16-le", "utf-16-be")}
+"""How XML in UTF-16 begins, also without a mark."""
 _NESTING = re.compile(
     r"<(/?)(?:div|section|article|aside|blockquote|ul|ol|dl|main|header|footer|form|details|center|figure)\b",
     re.IGNORECASE,
@@ -57,11 +60,14 @@ DEPTH_MAX = 10_000
 
 
 def charset_in(data: bytes) -> str | None:
-    """The encoding a page names itself, if pages may be in it.
+    """The encoding a page names itself, if pages may be in it; as XML it does so in its first line.
 
-    UTF-16 is never told: a page that could be searched for "<meta" is not in it, whatever it says.
+    UTF-16 is told by that line's bytes alone: a page that can be searched for a name is not in it, whatever
+    it says.
     """
-    found = _META_CHARSET.search(data, 0, META_WITHIN)
+    if (wide := _XML_WIDE.get(data[:4])) is not None:
+        return wide
+    found = _XML_ENCODING.match(data) or _META_CHARSET.search(data, 0, META_WITHIN)
     return page_encoding(found[1].decode("ascii", "replace")) if found else None
 
 

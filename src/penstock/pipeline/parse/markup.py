@@ -7,7 +7,8 @@ use for: a part that declares one is refused, which ends both the reading of for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import BinaryIO
+from contextlib import AbstractContextManager
+from typing import BinaryIO, Protocol
 from xml.parsers import expat
 
 from penstock.pipeline.parse.archives import Archive
@@ -106,7 +107,16 @@ class _Elements(Handler):
         self._take(name, attributes)
 
 
-def each_element(archive: Archive, part: str, take: Callable[[str, Attributes], None]) -> None:
+class Parts(Protocol):
+    """Where parts of XML are read from."""
+
+    def __contains__(self, name: str) -> bool: ...
+    def open(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """A part as a stream; Damaged if it is missing."""
+        ...
+
+
+def each_element(archive: Parts, part: str, take: Callable[[str, Attributes], None]) -> None:
     """Show every element of a part with its attributes."""
     with archive.open(part) as stream:
         follow(stream, _Elements(take))
@@ -128,7 +138,7 @@ class _Title(Handler):
             self.words.append(text)
 
 
-def title_in(archive: Archive, part: str) -> str | None:
+def title_in(archive: Parts, part: str) -> str | None:
     """The title a file gives itself; a part about it that is missing or broken gives none."""
     if part not in archive:
         return None
