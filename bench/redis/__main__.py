@@ -13,9 +13,10 @@ from pathlib import Path
 from bench.queue.harness import REPEATS, middle
 from bench.redis import measures
 from bench.redis.drive import contender
+from bench.redis.floors import FLOORS
 from bench.verdicts import Verdict, at_least, at_most, table, told
 
-OURS, BOOKED, YARDSTICK = "ours", "booked", "dramatiq"
+OURS, BOOKED, YARDSTICK, BARE = "ours", "booked", "dramatiq", "bare"
 SAFE = ("arq", "celery", "dramatiq", "rq", "saq", "streaq", "taskiq")
 """Peers that keep a job until it has run; of them the fastest is the yardstick."""
 LISTS = 20
@@ -56,6 +57,7 @@ def measure(share: int) -> dict[str, Numbers]:
         if peer != YARDSTICK:
             take(peer, dict(measures.rates(peer, share)))
     take(BOOKED, dict(measures.rates(BOOKED, share)))
+    take(BARE, dict(measures.floors(5_000 // share)))
     seconds = 10.0 / share
     for name in (OURS, *measures.PEERS, BOOKED):
         waits = measures.pickup(name, 50, seconds if name == OURS else seconds / 2)
@@ -113,6 +115,19 @@ def _cell(numbers: Numbers, key: str) -> str:
     return "not seen" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
+def _floors_told(found: dict[str, Numbers]) -> list[str]:
+    """Why a single submit is what it is: the parts of one, measured in the same run."""
+    fastest = max(found[peer].get("submit") or 0.0 for peer in measures.PEERS)
+    told = (f"{1e6 / (found[BARE][name] or 1e-9):.0f} µs for {what}" for name, (what, _) in FLOORS.items())
+    return [
+        f"A single submit of ours takes {1e6 / (found[OURS]['submit'] or 1e-9):.0f} µs,"
+        f" the fastest peer's {1e6 / (fastest or 1e-9):.0f} µs.",
+        f"Over the same client a bare round trip takes {'; '.join(told)}.",
+        "So the last of these is what any queue pays that keeps both pages' promises,"
+        " before it has made a job, checked or ordered anything.",
+    ]
+
+
 def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float, busy: float) -> str:
     """The page of results."""
     packages = (*measures.PEERS, "redis", "taskiq-redis", "hiredis", "uvloop")
@@ -155,6 +170,8 @@ def page(found: dict[str, Numbers], verdicts: list[Verdict], seconds: float, bus
         "",
         f"A bare `LPUSH` to one of {LISTS} watched lists begins to run after"
         f" {foreign['foreign p50']:.2f} ms (p50), {foreign['foreign p99']:.2f} ms (p99).",
+        "",
+        *_floors_told(found),
         "",
         "*Submit of many* is a library's own call for it; where there is none, its single submits count.",
         "*Runs again*: a worker is killed with `kill -9` in the middle of a job, another is started at once;"

@@ -46,7 +46,7 @@ FIELDS = (
 _WRITTEN = """redis.call('LPUSH', KEYS[1], ARGV[2])
 redis.call('HSET', KEYS[2], 'job_id', ARGV[1], unpack(ARGV, 3))
 return 1"""
-_COPIED = """redis.call('LPUSH', KEYS[1], ARGV[2])
+COPIED = """redis.call('LPUSH', KEYS[1], ARGV[2])
 redis.call('COPY', KEYS[3], KEYS[2])
 redis.call('HSET', KEYS[2], 'job_id', ARGV[1], 'rag_id', ARGV[4], 'filename', ARGV[6],
   'submitted_at', ARGV[10])
@@ -191,7 +191,7 @@ MEASURES: dict[str, tuple[Callable[[RedisPorts], Awaitable[object]], Part]] = {
     "drain_one": (_lay_in, drain_one),
     "lpush": (lpush, lpush),
     "floor_submit_hset": (_floor_laid_in, _floor(_WRITTEN)),
-    "floor_submit_copy": (_floor_laid_in, _floor(_COPIED)),
+    "floor_submit_copy": (_floor_laid_in, _floor(COPIED)),
     "floor_drain": (_floor_laid_in, floor_drain),
 }
 

@@ -122,6 +122,15 @@ def rates(name: str, share: int, *, drains: tuple[int, ...] = (1, 2)) -> dict[st
     return found
 
 
+def floors(count: int) -> dict[str, float]:
+    """Round trips a second that a single submit cannot be faster than."""
+    with place() as here:
+        argv = [*here.words, *python("bench.redis.floors", str(count))]
+        env = {**os.environ, "PYTHONPATH": os.getcwd()}
+        out = subprocess.run(argv, env=env, capture_output=True, text=True, check=True).stdout
+        return {name: float(rate) for name, rate in map(str.split, out.splitlines())}
+
+
 def pickup(name: str, per_second: float, seconds: float) -> dict[str, float]:
     """Milliseconds from just before a submit in another process to the job's start."""
     with place() as here, processes(here.worker(name), 1, here.folder):

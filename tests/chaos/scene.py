@@ -127,6 +127,13 @@ class Scene(Plant):
         with self.redis.bare() as bare:
             return bare.call(*words)
 
+    def keep_every_word(self) -> None:
+        """Until its next start the server writes before it answers: a raw message is nowhere else.
+
+        With `everysec` it answers before that while its disk is busy, and what it answered dies with it.
+        """
+        self.ask("CONFIG", "SET", "appendfsync", "always")
+
     def ended(self, jobs: Sequence[str]) -> bool:
         """Whether the book has all of them, at their end."""
         rows = self.rows("SELECT queue_id FROM unified_queue WHERE status IN ('done', 'failed')")

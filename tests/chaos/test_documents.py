@@ -30,6 +30,7 @@ def test_documents_survive_everything_at_once(scene: Scene, rounds: int, each: i
     scene.way.break_off(0.02)
     jobs: list[str] = []
     for _ in range(rounds):
+        scene.keep_every_word()
         jobs += [scene.push(scene.message(PAGES.format(number=len(jobs)))) for _ in range(each)]
         jobs += submitted(scene, each)
         time.sleep(chance.uniform(0.0, 0.5))  # any moment is as good

@@ -83,6 +83,7 @@ def test_redis_is_killed(scene: Scene, load: Load, rounds: int) -> None:
     chance = random.Random(rounds)
     scene.workers()
     for _ in range(rounds):
+        scene.keep_every_word()
         load.add(15)
         time.sleep(chance.uniform(0.0, 0.5))
         scene.redis.kill()

@@ -20,8 +20,14 @@ PROMISED = 10.0
     "how", ["killed", pytest.param("tree killed", marks=pytest.mark.chaos_full), "silent"]
 )
 def test_a_dead_workers_job_runs_again(scene: Scene, how: str) -> None:
-    """Its supervisor sees it, or a worker of another one, or nothing tells of it but its silence."""
+    """Its supervisor sees it, or a worker of another one, or nothing tells of it but its silence.
+
+    A busy machine is allowed what the same worker needs to begin a job that does nothing, measured before.
+    """
     first = scene.workers(1, concurrency=1)
+    asked_at = time.monotonic()
+    (idle,) = scene.accept([a_note(script())])
+    slack = scene.wait_for_mark("start", idle).at - asked_at
     gate = scene.folder / "gate"
     (job,) = scene.accept([a_note(script(f"until {gate}"))])
     began = scene.wait_for_mark("start", job)
@@ -39,12 +45,12 @@ def test_a_dead_workers_job_runs_again(scene: Scene, how: str) -> None:
         first.kill_tree()
 
     again = scene.wait_for_mark("start", job, times=2)
-    assert again.at - at < PROMISED
+    assert again.at - at < PROMISED + slack, f"a job that does nothing takes {slack:.2f} s"
     if how == "killed":
-        assert {mark.job for mark in scene.marks("start")} == {job}, "its backlog came first"
+        assert {mark.job for mark in scene.marks("start")} == {idle, job}, "its backlog came first"
     gate.touch()
     if how == "silent":
         os.kill(began.pid, signal.SIGCONT)
-    scene.drained([job, *backlog])
+    scene.drained([idle, job, *backlog])
     assert {process.stop() for process in scene.started if process.code is None} == {0}
-    judge(scene, [job, *backlog])
+    judge(scene, [idle, job, *backlog])

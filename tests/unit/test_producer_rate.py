@@ -95,6 +95,15 @@ async def test_the_key_goes_when_nobody_produces(redis: RedisServer) -> None:
     assert 0 < left <= FAR_SECONDS * 1000 + 1000
 
 
+async def test_a_value_that_is_no_number_stops_no_rate(redis: RedisServer) -> None:
+    """T1 from the next place on: what every comparison lets through does not."""
+    async with connect(redis, clock := FakeClock()) as client:
+        await client.call("SET", KEY, "nan")
+        rate = RedisRate(client, clock, key=KEY, per_second=100)
+
+        assert [await rate.take(3) for _ in range(3)] == pytest.approx([0, 0.03, 0.06], abs=1e-3)
+
+
 @pytest.mark.parametrize(("per_second", "count"), [(1, 1), (10, 1), (100, 3), (10_000, 300)])
 def test_few_places_are_taken_at_once(per_second: int, count: int) -> None:
     """Those taken together are used together, which must not be a burst."""

@@ -4,6 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+import pytest
+
 from penstock.engines.redis.client import connect
 from penstock.engines.redis.dialling import NAME, Limits
 from penstock.engines.system.clock import SystemClock
@@ -22,6 +24,14 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not condition():  # noqa: ASYNC110  # the server is asked, it does not tell
             await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def redis(redis: RedisServer) -> RedisServer:
+    """One that has noticed the leaving of whoever was there before."""
+    with Bare(redis) as bare:
+        await until(lambda: connected(bare) == [])
+    return redis
 
 
 async def test_a_broken_line_is_replaced_from_the_reserve(redis: RedisServer) -> None:

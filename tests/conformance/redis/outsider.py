@@ -12,8 +12,9 @@ from typing import Any
 
 from tests.support.collector import Collector, a_collector
 from tests.support.command_line import Program
-from tests.support.metrics import Numbers, fetched, free_port, numbers_of
+from tests.support.metrics import Numbers, fetched, numbers_of
 from tests.support.servers.bare import Bare
+from tests.support.servers.launching import free_port
 from tests.support.servers.redis import a_redis
 
 PATIENCE = 60.0

@@ -223,10 +223,10 @@ async def test_a_push_wakes_an_idle_worker(ports: RedisPorts, bare: Bare) -> Non
     while await ports.queue.arrival(0.2):
         pass
     for name in LISTS:
-        waiting = asyncio.create_task(ports.queue.arrival(20))
+        waiting = asyncio.create_task(ports.queue.arrival(60))
         await asyncio.sleep(0.05)
         bare.call("LPUSH", name, message())
-        assert await asyncio.wait_for(waiting, 2)
+        assert await asyncio.wait_for(waiting, 20)
         assert len(await ports.queue.claim(W1, 1)) <= 1
         while await ports.queue.arrival(0.05):
             pass

@@ -25,11 +25,11 @@ async def test_a_push_to_a_late_collections_list_wakes_a_waiting_worker(
     assert await ports.queue.claim(WORKER, 1) == []
 
     ports.access.know({"late_rag": TENANT})
-    assert await ports.queue.arrival(5.0)
+    assert await ports.queue.arrival(20.0)
     early = await ports.queue.claim(WORKER, 1)
     while await ports.queue.arrival(0.1):
         await ports.queue.claim(WORKER, 1)
-    waiting = asyncio.create_task(ports.queue.arrival(5.0))
+    waiting = asyncio.create_task(ports.queue.arrival(20.0))
     await asyncio.sleep(0.05)
     bare.call("LPUSH", LATE, message(2))
 

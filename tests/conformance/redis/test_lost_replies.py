@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.redis.names import Names
+from penstock.engines.redis.scripts import SCRIPTS
 from penstock.engines.redis.store import RedisPorts, open_redis
 from penstock.model.errors import Unavailable
 from penstock.model.jobs import Accepted, WorkerId
@@ -34,9 +35,11 @@ async def proxy(redis: RedisServer) -> AsyncIterator[Proxy]:
 
 @pytest.fixture
 async def ports(
-    redis: RedisServer, proxy: Proxy, names: Names, rules: Rules, clock: FakeClock
+    redis: RedisServer, proxy: Proxy, bare: Bare, names: Names, rules: Rules, clock: FakeClock
 ) -> AsyncIterator[RedisPorts]:
-    """The queue behind the bad network, its scripts known to the server."""
+    """The queue behind the bad network, every script known to the server whatever it was asked before."""
+    for script in SCRIPTS.values():
+        bare.call("SCRIPT", "LOAD", script.text)
     server = replace(redis, port=proxy.port)
     async with open_redis(server, names=names, rules=rules, clock=clock, translate=translated) as opened:
         await opened.queue.submit([a_job()])
@@ -160,7 +163,7 @@ async def test_a_server_that_tells_of_no_changes_is_looked_at(
         await asyncio.sleep(0)
         bare.call("LPUSH", QUEUE, message())
 
-        assert await asyncio.wait_for(waiting, 5)
+        assert await asyncio.wait_for(waiting, 10)
         assert len(await ports.queue.claim(W1, 1)) == 1
     bare.call("ACL", "DELUSER", "plain")
 

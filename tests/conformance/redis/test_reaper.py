@@ -197,3 +197,20 @@ async def test_a_sweep_that_is_quick_is_one_pass(ports: RedisPorts, bare: Bare, 
 
     assert len(scans.words) > 10
     assert scans.words[0][1] == b"0"
+
+
+@pytest.mark.parametrize("odd", [b"jobqueue:worker:\xff\xfe:processing", b"jobqueue:worker:z:processing"])
+async def test_an_odd_list_holds_up_no_other(ports: RedisPorts, bare: Bare, odd: bytes) -> None:
+    """A name that is no text, or a key that is no list, is passed; what lies beyond is given back."""
+    if odd.endswith(b":z:processing"):
+        bare.call("SET", odd, "theirs")
+    else:
+        bare.call("LPUSH", odd, message(1))
+    for number in range(2, 12):
+        bare.call("LPUSH", f"jobqueue:worker:old-{number}:processing", message(number))
+
+    await swept(ports.reaper())
+
+    left = [] if bare.call("TYPE", odd) == b"none" else [odd]
+    assert bare.call("KEYS", "jobqueue:worker:*") == left
+    assert bare.call("LLEN", QUEUE) == 11 - len(left)

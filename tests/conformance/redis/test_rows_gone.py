@@ -51,7 +51,7 @@ async def leased(ports: RedisPorts, clock: FakeClock, jobs: list[NewJob]) -> Non
 
 
 PLACES: list[Scene] = [ready, delayed, aside, suspect, leased]
-GONE = [("task",), ("task", "entry")]
+GONE = [("task",), ("task", "entry"), ("entry",)]
 
 
 async def go_on(ports: RedisPorts, clock: FakeClock) -> list[str]:

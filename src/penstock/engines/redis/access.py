@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from penstock.engines.redis.client import Client
 from penstock.engines.redis.listening import Wake
@@ -24,6 +25,15 @@ Begun = Callable[[Sequence[JobId]], Awaitable[set[JobId]]]
 """Which of these jobs a handler has begun and not ended."""
 
 
+class Lane(NamedTuple):
+    """One list of one tenant."""
+
+    name: str
+    """By which it takes its turn."""
+    keys: tuple[str, str, str]
+    """The list, and the tenant's subjects and unfinished."""
+
+
 @dataclass(slots=True)
 class Access:
     """One queue on one server."""
@@ -42,7 +52,7 @@ class Access:
     """Who is told of messages that became no jobs."""
     keys_of_new: list[str] = field(init=False)
     keys_of_usual: list[str] = field(init=False)
-    _lanes: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
+    _lanes: dict[tuple[int, str], Lane] = field(default_factory=dict)
     _keys: list[str] = field(init=False)
     _refused_on: int = 0
     _packed: bytes = field(init=False)
@@ -54,7 +64,7 @@ class Access:
         self._packed = self.names.packed()
 
     async def run(
-        self, script: str, *args: Word, keys: Sequence[Word] = (), now: float | None = None
+        self, script: str, *args: Word, keys: Iterable[Word] = (), now: float | None = None
     ) -> Reply:
         """What a script says; every one of ours may be sent again, for doing it twice is doing it once.
 
@@ -74,13 +84,15 @@ class Access:
         self.client.watch_others([inbox.name for inbox in self.names.inboxes])
         self.ring()
 
-    def lane_of(self, rank: int, tenant: str) -> tuple[str, str]:
-        """What the names say, kept for the next."""
+    def lane_of(self, rank: int, tenant: str) -> Lane:
+        """Where jobs of a rank and a tenant wait, kept for the next."""
         lane = self._lanes.get((rank, tenant))
         if lane is None:
             if len(self._lanes) >= LANES_KEPT_MAX:
                 self._lanes.clear()
-            lane = self._lanes[rank, tenant] = self.names.lane_of(rank, tenant)
+            name, lane_name = self.names.lane_of(rank, tenant)
+            lane = Lane(lane_name, (name, *self.names.keys_of_tenant(tenant)))
+            self._lanes[rank, tenant] = lane
         return lane
 
     @property

@@ -40,7 +40,9 @@ async def adopt(
     ]
     # The bytes go beside the packets: what is no text cannot be packed as one.
     elements = [element for element, _, _ in strangers]
-    answers = await access.run("adopt", worker, packed(packets), *elements, now=now)
+    names = access.names
+    keys = [names.form, names.processing_of(worker), names.strangers_of(worker)]
+    answers = await access.run("adopt", packed(packets), *elements, keys=keys, now=now)
     for inbox, (code, job_id) in zip(inboxes, answers, strict=True):
         if code not in (ADOPTED, NOT_OURS):
             _tell_refused(access, inbox.name, code.decode(), job_id.decode())

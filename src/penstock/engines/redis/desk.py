@@ -126,7 +126,9 @@ class RedisDesk:
         now = self._clock.now()
         again = [replayed(await self._known(job_id)) for job_id in job_ids]
         texts = [packed(entry) for entry, _ in submitting.entries_of(again, self._rules, now)]
-        receipts = submitting.receipts_of(await self._access.run("submit", "", *texts, now=now))
+        receipts = submitting.receipts_of(
+            await self._access.run("submit", "", *texts, keys=[self._access.names.form], now=now)
+        )
         self._access.ring()
         return receipts
 
@@ -170,31 +172,34 @@ class RedisBatches:
     async def open_batch(self, parent: str | None = None) -> BatchId:
         """A batch that children may join; a parent has one, under its own id."""
         batch = BatchId(parent or new_job_id(self._clock.now()))
-        await self._access.run("batch_open", batch, parent or "", keys=[self._access.names.open_batches])
+        await self._access.run("batch_open", batch, parent or "", keys=self._keys(batch))
         return batch
 
     async def seal_batch(self, batch: BatchId) -> Batch:
         """No more children; it ends when the last one has."""
-        flat = await self._access.run("batch_seal", batch, keys=[self._access.names.open_batches])
+        flat = await self._access.run("batch_seal", batch, keys=self._keys(batch))
         if not flat:
             raise Refused(f"there is no batch {batch}", code="ERR_BATCH_UNKNOWN")
         return batch_of(batch, flat)
 
     async def batch(self, batch: BatchId) -> Batch | None:
         """Its counts."""
-        flat = await self._access.client.call("HGETALL", self._key(batch))
+        flat = await self._access.client.call("HGETALL", self._access.names.batch(batch))
         return batch_of(batch, flat) if flat else None
 
     async def failures(self, batch: BatchId, *, limit: int = 100) -> list[Job]:
         """Its children that failed and are still kept, newest first."""
         if limit < 1:
             return []
-        ids = await self._access.client.call("ZREVRANGE", f"{self._key(batch)}:failed", 0, limit - 1)
+        ids = await self._access.client.call(
+            "ZREVRANGE", f"{self._access.names.batch(batch)}:failed", 0, limit - 1
+        )
         found = await self._access.run("find", packed([job_id.decode() for job_id in ids])) if ids else []
         return [job_of(told) for told in found if told]
 
-    def _key(self, batch: BatchId) -> str:
-        return f"{self._access.names.root}batch:{batch}"
+    def _keys(self, batch: BatchId) -> list[str]:
+        names = self._access.names
+        return [names.open_batches, names.batch(batch)]
 
 
 def _pause_of(name: str, told: str) -> Pause:

@@ -40,6 +40,8 @@ class UsualEnds:
     """Ends of one worker's jobs of one tenant, as `settle_usual` unpacks them."""
 
     attempts: dict[Attempt, None] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    """Of their worker and their tenant."""
     told: bytes = b""
 
 
@@ -94,11 +96,12 @@ class Handed:
             which.append(claims.setdefault(row[1], len(claims) + 1))
         if whose is not None:
             worker, tenant = whose
-            kept = (names.processing_of(worker), DOCUMENTED_EXPIRY_SECONDS, names.completed_max)
+            usual.keys = (names.processing_of(worker), *names.keys_of_tenant(tenant))
+            kept = (DOCUMENTED_EXPIRY_SECONDS, names.completed_max)
             tails = [raw(claim.tail) for claim in claims]
             lasted = [_lasted(now - claim.started_at) for claim in claims]
             told = (ids, subjects, which, tails, lasted, int(together))
-            usual.told = packed((tenant, *kept, raw(packed(repr(now))), *told))
+            usual.told = packed((tenant, *kept, *told))
         return usual
 
 

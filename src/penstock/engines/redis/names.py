@@ -133,6 +133,22 @@ class Names:
         """The key that says that a worker is alive."""
         return self.heartbeat.replace("%s", worker)
 
+    def known_of(self, worker: str) -> str:
+        """What its beats say of a worker."""
+        return f"{self.root}worker:{worker}"
+
+    def answered_to(self, worker: str) -> str:
+        """What a worker's last claim was answered with."""
+        return f"{self.root}claimed:{worker}"
+
+    def strangers_of(self, worker: str) -> str:
+        """Messages of other programs that a worker has taken and not yet adopted."""
+        return f"{self.root}strangers:{worker}"
+
+    def batch(self, batch: str) -> str:
+        """How many children of a batch there are, and how they ended."""
+        return f"{self.root}batch:{batch}"
+
     @property
     def dead_letters(self) -> tuple[str, ...]:
         """Every list letters may lie in: the configured one, and the documented one where that is ours."""
@@ -159,13 +175,31 @@ class Names:
         return [*fixed, self.completed, self.dead_letter, *(inbox.name for inbox in self.inboxes)]
 
     def keys_of_new(self) -> list[str]:
-        """What `submit_new` and `submit_one` get as KEYS."""
-        return [self.root + name for name in ("counts", "jobs", "waiting", "lanes", "ages", "closed")]
+        """What `submit_new` and `submit_one` get as KEYS before those of lists and tenants."""
+        fixed = ("counts", "jobs", "waiting", "lanes", "ages", "closed", "blank")
+        return [self.root + name for name in fixed]
 
     def keys_of_usual(self) -> list[str]:
-        """What `settle_usual` gets as KEYS."""
+        """What `settle_usual` gets as KEYS before those of its worker and tenant."""
         fixed = [self.root + name for name in ("counts", "done", "running", "tenants", "closed", "ended")]
-        return [*fixed, self.completed]
+        return [*fixed, self.completed, f"{self.root}jobs"]
+
+    def keys_of_claim(self, worker: str) -> list[str]:
+        """What `claim` gets as KEYS beside those every script gets."""
+        return [self.processing_of(worker), self.answered_to(worker), self.strangers_of(worker)]
+
+    def keys_of_worker(self, worker: str) -> list[str]:
+        """Everything that is kept of a worker, as `leave` gets it."""
+        return [self.heartbeat_of(worker), self.known_of(worker), *self.keys_of_claim(worker)]
+
+    def keys_of_tenant(self, tenant: str) -> tuple[str, str]:
+        """The first unfinished job of each of its subjects, and how many are unfinished."""
+        return f"{self.root}subjects:{tenant}", f"{self.root}unfinished:{tenant}"
+
+    @property
+    def form(self) -> str:
+        """The hash that those of many alike are copied from, while they are submitted."""
+        return f"{self.root}form"
 
     def packed(self) -> bytes:
         """What scripts make per-job names from."""

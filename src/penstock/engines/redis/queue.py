@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, count
 from typing import Any
 
@@ -24,17 +25,33 @@ from penstock.engines.system.processes import identity
 from penstock.model.errors import ErrorReport, Fault
 from penstock.model.jobs import Accepted, BatchId, JobId, Lease, NewJob, Progress, Receipt, Renewal, WorkerId
 from penstock.model.outcomes import RELEASE, Done, Failed, Outcome
-from penstock.model.payloads import ItemType
 from penstock.model.records import stamp
-from penstock.model.rules import Verdict, after_attempt, after_loss
+from penstock.model.rules import Rules, Verdict, after_attempt, after_loss
 from penstock.ports.roll import NO_ROLL, Roll
 
 ROUNDS = 3
 """How often one claim goes on after messages of other programs were adopted."""
+WORKERS_KEPT = 64
+"""So many workers' keys are remembered; a process mostly has one."""
 LISTEN_SECONDS = 1.0
 """A first wait may take so long, until we are heard to listen."""
 LOOK_SECONDS = 0.4
 """Time between two looks into the lists of other programs, where the server does not tell of changes."""
+
+
+class LeaseEnds(dict[str, str]):
+    """When leases end, by item type; those it does not name end as the one without a name."""
+
+    @classmethod
+    def after(cls, now: float, rules: Rules) -> LeaseEnds:
+        """Of leases that begin now."""
+        ends = cls({"": repr(now + rules.lease_seconds)})
+        for item_type, seconds in rules.lease_seconds_by_type.items():
+            ends[item_type.value] = repr(now + seconds)
+        return ends
+
+    def __missing__(self, item_type: str) -> str:
+        return self[""]
 
 
 class RedisQueue:
@@ -53,6 +70,7 @@ class RedisQueue:
         self._unanswered: dict[str, str] = {}
         """The request of each worker whose answer was lost."""
         self._handed = Handed()
+        self._keys_of_claim = lru_cache(WORKERS_KEPT)(self._names.keys_of_claim)
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
@@ -64,7 +82,9 @@ class RedisQueue:
         if batch is None and await submitting.submit_new(self._access, jobs, ready, texts, now=now):
             receipts = [Receipt(job.id, Accepted.CREATED) for job in jobs]
         else:
-            receipts = submitting.receipts_of(await self._access.run("submit", batch or "", *texts, now=now))
+            receipts = submitting.receipts_of(
+                await self._access.run("submit", batch or "", *texts, keys=[self._access.names.form], now=now)
+            )
         self._access.ring()
         return receipts
 
@@ -87,7 +107,7 @@ class RedisQueue:
 
     async def _claim(self, worker: WorkerId, limit: int, *, idle: bool) -> tuple[list[Lease], bool]:
         now = self._clock.now()
-        ends = {kind.value: repr(now + self._rules.lease_for(kind)) for kind in ItemType}
+        ends = LeaseEnds.after(now, self._rules)
         alone, more, rows, strangers, *straight = await self._asked(worker, limit, now, ends, idle=idle)
         told = Straight(*straight)
         tell_put_away(self._access, told.put_away)
@@ -112,10 +132,10 @@ class RedisQueue:
         """What the script says; a request whose answer was lost is made again by its name."""
         rules = self._rules
         request = self._unanswered.pop(worker, None) or next(self._requests)
-        every, processing = rules.longest_waiting_every, self._names.processing_of(worker)
-        told = (limit, int(idle), every, rules.tenant_limit, packed(ends), request, processing)
+        told = (limit, int(idle), rules.longest_waiting_every, rules.tenant_limit, packed(ends), request)
+        keys = self._keys_of_claim(worker)
         try:
-            return await self._access.run("claim", worker, *told, now=now)
+            return await self._access.run("claim", worker, *told, keys=keys, now=now)
         except BaseException:
             self._unanswered[worker] = request
             raise
@@ -194,7 +214,7 @@ class RedisQueue:
             asked.append(attempt)
         writing = []
         if usual.told:
-            writing.append(settling.write_usual(self._access, usual.told, now=now))
+            writing.append(settling.write_usual(self._access, usual, now=now))
         if ends:
             writing.append(settling.write_ends(self._access, ends, now=now))
         answers = chain.from_iterable(
@@ -224,7 +244,7 @@ class RedisQueue:
             self._process,
             concurrency,
             max(1, round(self._rules.dead_after_seconds)),
-            keys=[self._names.heartbeat_of(worker)],
+            keys=[self._names.heartbeat_of(worker), self._names.known_of(worker)],
         )
 
     async def leave(self, worker: WorkerId, *, died: bool = False) -> int:
@@ -237,7 +257,7 @@ class RedisQueue:
             held = await settling.lost_of(self._access, rows)
             settled = await settling.settle_all(self._access, held, judge, how=settling.How.LEFT, now=now)
             handed_back += len(settled)
-            if await self._access.run("leave", worker, keys=[self._names.heartbeat_of(worker)], now=now):
+            if await self._access.run("leave", worker, keys=self._names.keys_of_worker(worker), now=now):
                 break
         if self._access.rolls is not None:
             self._access.rolls.forget([worker])

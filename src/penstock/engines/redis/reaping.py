@@ -26,7 +26,7 @@ class RedisReaper:
         self._access, self._count = access, count
         self._cursor = b"0"
         self._left: list[str] = []
-        """Workers of the last page whose lists are still to be looked into."""
+        """Workers of the last page whose lists are still to be looked into; anybody named them."""
         self._began: float | None = None
         before, _, after = access.names.processing.partition("%s")
         self._pattern = f"{_literal(before)}*{_literal(after)}"
@@ -65,8 +65,8 @@ class RedisReaper:
     async def _reap(self, worker: str) -> int:
         now = self._access.clock.now()
         names = self._access.names
-        keys = [names.processing_of(worker), names.heartbeat_of(worker)]
-        moved, *rows = await self._access.run("reap", worker, keys=keys, now=now)
+        keys = [names.processing_of(worker), names.heartbeat_of(worker), names.strangers_of(worker)]
+        moved, *rows = await self._access.run("reap", _bytes(worker), keys=map(_bytes, keys), now=now)
         held = await settling.lost_of(self._access, rows)
         taken = await settling.settle_all(
             self._access, held, _died, how=settling.How.LOST, gone=[worker], now=now
@@ -78,6 +78,11 @@ class RedisReaper:
 
 def _died(running: settling.Running) -> Verdict:
     return after_loss(running.attempt, worker_died=True, started=running.started)
+
+
+def _bytes(name: str) -> bytes:
+    """A name as it was found, text or not."""
+    return name.encode(errors="surrogateescape")
 
 
 def _literal(text: str) -> str:

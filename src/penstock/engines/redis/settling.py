@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from penstock.engines.redis.access import Access
+from penstock.engines.redis.handed import UsualEnds
 from penstock.engines.redis.names import packed
 from penstock.engines.redis.scripts import SCRIPTS
 from penstock.model.jobs import JobId
@@ -125,11 +126,10 @@ async def write_ends(
     return answer
 
 
-async def write_usual(access: Access, told: bytes, *, now: float) -> list[int]:
+async def write_usual(access: Access, usual: UsualEnds, *, now: float) -> list[int]:
     """What the script for usual ends says to each."""
-    answer: list[Any] = await access.client.run(
-        SCRIPTS["settle_usual"], keys=access.keys_of_usual, args=(repr(now), stamped(now), told), again=True
-    )
+    keys, told = [*access.keys_of_usual, *usual.keys], (repr(now), stamped(now), usual.told)
+    answer: list[Any] = await access.client.run(SCRIPTS["settle_usual"], keys=keys, args=told, again=True)
     if answer[-1] == ONE_BY_ONE:
         answer.pop()
         access.sets_one_by_one()

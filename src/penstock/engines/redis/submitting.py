@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
 
-from penstock.engines.redis.access import Access
-from penstock.engines.redis.names import SEPARATOR, packed, raw
+from penstock.engines.redis.access import Access, Lane
+from penstock.engines.redis.names import SEPARATOR, packed
 from penstock.engines.redis.protocol import Word
 from penstock.engines.redis.scripts import SCRIPTS
 from penstock.engines.redis.tails import tail_of
@@ -103,14 +104,13 @@ async def submit_new(
     """Submit jobs that meet nothing, the quick way; False if one may, and nothing has changed then."""
     if len(jobs) == 1:
         return await _submit_one(access, jobs[0], ready[0], texts[0], now)
-    columns = columns_of(access, jobs, ready, repr(now))
+    columns = columns_of(access, jobs, ready)
     if columns is None:
         return False
     names = access.names
-    told: tuple[Word, ...] = (names.root, repr(now), stamped(now), names.wake, packed(columns), *texts)
-    return bool(
-        await access.client.run(SCRIPTS["submit_new"], keys=access.keys_of_new, args=told, again=True)
-    )
+    keys = [*access.keys_of_new, names.form, *chain.from_iterable(lane.keys for lane in columns.lanes)]
+    told: tuple[Word, ...] = (names.root, repr(now), stamped(now), names.wake, packed(columns.told), *texts)
+    return bool(await access.client.run(SCRIPTS["submit_new"], keys=keys, args=told, again=True))
 
 
 async def _submit_one(access: Access, job: NewJob, ready: Ready, text: bytes, now: float) -> bool:
@@ -118,51 +118,49 @@ async def _submit_one(access: Access, job: NewJob, ready: Ready, text: bytes, no
         return False
     entry, tail = ready
     job_id, _, _, tenant, collection, _, key, subject, _, _, _, _, _, file, submitted_at, _ = entry
+    lane = access.lane_of(job.priority, tenant)
     told: tuple[Word, ...] = (
-        *(repr(now), *access.lane_of(job.priority, tenant), tenant, job_id, f"{tenant}{SEPARATOR}{key}"),
+        *(repr(now), lane.name, job_id, f"{tenant}{SEPARATOR}{key}"),
         *(subject, collection, file, submitted_at or stamped(now)),
-        *(_beginning(entry, repr(now)), tail, text),
+        *(tail, text),
     )
-    return bool(
-        await access.client.run(SCRIPTS["submit_one"], keys=access.keys_of_new, args=told, again=True)
-    )
+    keys = [*access.keys_of_new, *lane.keys]
+    return bool(await access.client.run(SCRIPTS["submit_one"], keys=keys, args=told, again=True))
 
 
 def _is_usual(job: NewJob) -> bool:
     return job.op is not Operation.DELETE and job.run_at is None and AGAIN not in job.id
 
 
-def _beginning(entry: Entry, now: str) -> bytes:
-    """The beginning of a row of fifteen facts, in the order of `parts/ground.lua`."""
-    _, item_type, _, tenant, _, _, key, subject, *_ = entry
-    return b"\x9f" + packed(("ready", item_type, key, tenant, subject, now))[1:]
+class Columns(NamedTuple):
+    """Many jobs, a column a fact, and the lanes they wait in."""
+
+    lanes: Sequence[Lane]
+    told: tuple[object, ...]
 
 
-def columns_of(
-    access: Access, jobs: Sequence[NewJob], ready: Sequence[Ready], now: str
-) -> tuple[object, ...] | None:
+def columns_of(access: Access, jobs: Sequence[NewJob], ready: Sequence[Ready]) -> Columns | None:
     """What the script needs of each, a column a fact; None if two of them meet, or one is not as usual.
 
     A column whose facts are all alike is that fact alone.
     """
     places: dict[tuple[int, str], int] = {}
-    which, names, rows = [], [], []
+    which, names = [], []
     for job, (entry, _) in zip(jobs, ready, strict=True):
         if not _is_usual(job):
             return None
         tenant, key = entry[3], entry[6]
         which.append(places.setdefault((job.priority, tenant), len(places) + 1))
         names.append(f"{tenant}{SEPARATOR}{key}")
-        rows.append(raw(_beginning(entry, now)))
     entries, tails = zip(*ready, strict=True)
     ids, _, _, tenants, collections, _, _, subjects, _, _, _, _, _, files, submitted, _ = zip(
         *entries, strict=True
     )
     if not len(ids) == len(set(ids)) == len(set(names)) == len(set(zip(tenants, subjects, strict=True))):
         return None
-    lists = [(*access.lane_of(rank, tenant), tenant) for rank, tenant in places]
-    told = (ids, names, subjects, _alone(collections), files, _alone(submitted), rows, tails)
-    return (lists, which if len(lists) > 1 else 1, *told)
+    lanes = [access.lane_of(rank, tenant) for rank, tenant in places]
+    told = (ids, names, subjects, _alone(collections), files, _alone(submitted), tails)
+    return Columns(lanes, ([lane.name for lane in lanes], which if len(lanes) > 1 else 1, *told))
 
 
 def _alone(facts: Sequence[str]) -> Sequence[str] | str:

@@ -1,7 +1,8 @@
 -- adopt: strangers' messages become jobs, or go to the dead letter with the reason. Returns for each {what became of it,
--- its id or ''}: '' a job, the code it was refused with, or '-' if it was no longer ours to adopt. ARGV[4] worker;
--- ARGV[5] packed, for each: {letter or '', id or '', family, reason, entry, retries spent, code if there is a letter};
--- ARGV[6] and on, the messages themselves.
+-- its id or ''}: '' a job, the code it was refused with, or '-' if it was no longer ours to adopt. ARGV[4] packed,
+-- for each: {letter or '', id or '', family, reason, entry, retries spent, code if there is a letter};
+-- ARGV[5] and on, the messages themselves. Its own keys: the form of accepting, the worker's processing list, and the
+-- messages it has taken and not yet adopted.
 -- include: ground
 -- include: urgent
 -- include: status
@@ -10,11 +11,11 @@
 -- include: ending
 -- include: barriers
 -- include: accepting
-local key = NAMES.root .. 'strangers:' .. ARGV[4]
+local processing, key = own_key(2), own_key(3)
 local answers = {}
 
 local function refuse(id, letter, family, reason)
-  call('LPUSH', K.dead_letter, letter)
+  push_left(K.dead_letter, letter)
   if id ~= '' and not load(id) then
     fill_form(hash_key(id), id, '')
     call('HSET', hash_key(id), 'status', 'failed', 'error', reason, 'error_type', family)
@@ -22,8 +23,8 @@ local function refuse(id, letter, family, reason)
   end
 end
 
-for at, packed in ipairs(cmsgpack.unpack(ARGV[5])) do
-  local element, letter = ARGV[5 + at], packed[1]
+for at, packed in ipairs(cmsgpack.unpack(ARGV[4])) do
+  local element, letter = ARGV[4 + at], packed[1]
   local origin = call('HGET', key, element)
   answers[at] = {'-', ''}
   if origin then
@@ -48,7 +49,7 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[5])) do
       end
     end
     call('HDEL', key, element)
-    call('LREM', processing_key(ARGV[4]), -1, element)
+    call('LREM', processing, -1, element)
   end
 end
 write_accepted('')

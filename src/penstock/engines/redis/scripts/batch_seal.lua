@@ -1,7 +1,7 @@
 -- batch_seal: no more children; it may have ended already. Returns its fields, none if it is unknown. ARGV[4] batch. Its
--- own key: the batches of a parent that are open.
+-- own keys: the batches of a parent that are open; this one.
 -- include: ground
-local key = batch_key(ARGV[4])
+local key = own_key(2)
 if call('HGET', key, 'sealed') == '0' then
   call('HSET', key, 'sealed', '1')
   call('ZREM', own_key(1), ARGV[4])

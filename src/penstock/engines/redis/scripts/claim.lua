@@ -3,8 +3,8 @@
 -- were too large and put away}: a lease is what lease_of says; the straight way has something between.
 -- ARGV[4] worker; ARGV[5] limit; ARGV[6] 1 if the worker is idle; ARGV[7] every so manieth claim takes the longest
 -- waiting; ARGV[8] jobs a tenant may run at once; ARGV[9] the end of a lease by item type, packed; ARGV[10] a name of
--- this request: sent again after a lost reply, it is answered with what it got the first time; ARGV[11] the worker's
--- processing list.
+-- this request: sent again after a lost reply, it is answered with what it got the first time. Its own keys: the
+-- worker's processing list, what it was answered last, messages it could not adopt.
 -- include: straight
 -- include: ground
 -- include: urgent
@@ -16,7 +16,7 @@ local worker, limit, idle = ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
 local every, tenant_limit = tonumber(ARGV[7]), tonumber(ARGV[8])
 local ends = cmsgpack.unpack(ARGV[9])
 local leases, strangers = {}, {}
-local answered = NAMES.root .. 'claimed:' .. worker
+local processing, answered, unadopted_key = own_key(1), own_key(2), own_key(3)
 local taken_ids, taken_elements, taken_scores, waiting_no_more = {}, {}, {}, {}
 
 -- A lease: {id, token, until, entry, retry_count, crashes, delete_first}.
@@ -44,7 +44,9 @@ if read_pauses() then return {0, 0, leases, strangers} end
 read_barriers(tenant_limit)
 
 for _, inbox in ipairs(INBOXES) do
-  if call('LLEN', inbox.list) > 0 then
+  local length = length_of(inbox.list)
+  if not length then make_way(inbox.list) end
+  if length and length > 0 then
     local lane = lane_name(inbox.rank, inbox.tenant, inbox.list)
     call('ZADD', K.lanes, 0, lane)
     call('ZADD', K.ages, 'NX', MICROS, lane)
@@ -52,7 +54,7 @@ for _, inbox in ipairs(INBOXES) do
 end
 
 -- What this worker took before and could not adopt, because the server was gone or full, is handed to it again.
-local unadopted = call('HGETALL', NAMES.root .. 'strangers:' .. worker)
+local unadopted = call('HGETALL', unadopted_key)
 for at = 1, #unadopted, 2 do
   local list, age = string.match(unadopted[at + 1], '^(.*)' .. SEPARATOR .. '(%d+)$')
   strangers[#strangers + 1] = {unadopted[at], list, age}
@@ -69,7 +71,7 @@ local function put_away(head)
   put_aways[#put_aways + 1] = head.list
   local key = NAMES.root .. 'oversized:' .. redis.sha1hex(head.element)
   call('SET', key, head.element, 'EX', NAMES.expiry)
-  call('LPUSH', K.dead_letter, cjson.encode({
+  push_left(K.dead_letter, cjson.encode({
     message = (string.gsub(string.sub(head.element, 1, 200), '[^\32-\126]', '?')), message_key = key,
     reason = 'the message has ' .. #head.element .. ' bytes, the limit is ' .. ANSWER_BYTES_MAX,
     code = 'ERR_PAYLOAD_TOO_LARGE', failed_at = STAMP, origin_queue = head.list}))
@@ -150,15 +152,15 @@ end
 if #leases > 0 then
   gathered('ZADD', K.running, taken_scores)
   gathered('HDEL', K.waiting, waiting_no_more)
-  gathered('LPUSH', processing_key(worker), taken_elements)
+  gathered('LPUSH', processing, taken_elements)
   call('HINCRBY', K.counts, 'claims', #leases)
   call('HSET', K.counts, 'token', string.format('%.0f', token))
 end
 for at = left_over + 1, #strangers do
   -- The same bytes twice ask for the same job: once is enough.
   local element, origin = strangers[at][1], strangers[at][2] .. SEPARATOR .. strangers[at][3]
-  if call('HSETNX', NAMES.root .. 'strangers:' .. worker, element, origin) == 1 then
-    call('LPUSH', processing_key(worker), element)
+  if call('HSETNX', unadopted_key, element, origin) == 1 then
+    call('LPUSH', processing, element)
   end
 end
 if #leases + #strangers > 0 then

@@ -6,7 +6,7 @@
 local lists, messages = {}, 0
 for _, inbox in ipairs(INBOXES) do lists[inbox.list] = true end
 for _, lane in ipairs(call('ZRANGE', K.lanes, 0, -1)) do lists[string.match(lane, SEPARATOR .. '(.*)$')] = true end
-for list in pairs(lists) do messages = messages + call('LLEN', list) end
+for list in pairs(lists) do messages = messages + (length_of(list) or 0) end
 local held = (call('EXISTS', K.pauses) == 1 or call('EXISTS', K.closed) == 1) and 1 or 0
 if call('HEXISTS', K.pauses, 'all:') == 1 then held = 2 end
 local seen = call('HMGET', K.counts, 'ready', 'delayed', 'behind', 'aside', 'suspect', 'stale', 'ended')

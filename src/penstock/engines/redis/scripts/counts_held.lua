@@ -3,6 +3,9 @@
 -- include: ground
 -- include: holding
 local page = call('HSCAN', K.waiting, ARGV[4], 'COUNT', 1000)
+local ids = {}
+for at = 2, #page[2], 2 do ids[#ids + 1] = page[2][at] end
+prefetch(ids)
 local sums = {ready = 0, delayed = 0, behind = 0, aside = 0, suspect = 0}
 for at = 2, #page[2], 2 do
   local task = see(page[2][at])

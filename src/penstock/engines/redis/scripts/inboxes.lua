@@ -1,6 +1,6 @@
 -- inboxes: 1 if any list other programs push to has a message.
 -- include: ground
 for _, inbox in ipairs(INBOXES) do
-  if call('LLEN', inbox.list) > 0 then return 1 end
+  if (length_of(inbox.list) or 0) > 0 then return 1 end
 end
 return 0

@@ -6,7 +6,7 @@ local seen, waiting = {}, {}
 local function measure(rank, list)
   if not seen[list] then
     seen[list] = true
-    waiting[rank] = (waiting[rank] or 0) + call('LLEN', list)
+    waiting[rank] = (waiting[rank] or 0) + (length_of(list) or 0)
   end
 end
 for _, inbox in ipairs(INBOXES) do measure(inbox.rank, inbox.list) end

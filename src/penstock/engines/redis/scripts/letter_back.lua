@@ -9,7 +9,7 @@ if kept then
   if not message and call('EXISTS', own_key(2)) == 0 then return 2 end
 end
 if not remember() then return 0 end
-call('LPUSH', own_key(4), message)
+push_left(own_key(4), message)
 if kept then call('DEL', kept) end
 ring()
 write_counts()

@@ -32,7 +32,9 @@ end
 
 local page = call('ZREVRANGEBYSCORE', K.jobs, from == '+inf' and from or '(' .. from, '-inf', 'WITHSCORES',
   'LIMIT', 0, pages)
-local found = {}
+local found, ids = {}, {}
+for at = 1, #page, 2 do ids[#ids + 1] = page[at] end
+prefetch(ids)
 for at = 1, #page, 2 do
   if is_wanted(page[at]) then found[#found + 1] = told(page[at], ARGV[8]) end
   if #found == limit then return {page[at + 1], found} end

@@ -22,7 +22,7 @@ for worker in pairs(dead) do
     taken[id] = true
     attempts[#attempts + 1] = {1, unpack(attempt_of(id))}
   end
-  return_strangers(worker)
+  return_strangers(NAMES.root .. 'strangers:' .. worker, processing_key(worker))
 end
 if not certain then
   for _, id in ipairs(call('ZRANGEBYSCORE', K.running, '-inf', '(' .. MICROS, 'LIMIT', 0, 1000)) do

@@ -11,7 +11,7 @@
 local more, waits = 0, 0
 -- The latest first, for the reason that letting tells.
 local due = call('ZREVRANGEBYSCORE', K.due, NOW, '-inf', 'LIMIT', 0, 1000)
-prefetch(due, true)
+prefetch(due)
 for _, id in ipairs(due) do
   local task = load(id)
   if not task then forget(id) end

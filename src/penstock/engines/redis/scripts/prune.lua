@@ -74,7 +74,7 @@ for _, batch in ipairs(call('ZRANGEBYSCORE', own_key(1), '-inf', '(' .. earlier,
   if not parent or ENDED[parent.place] then remove_batch(own_key(1), batch) end
 end
 -- A letter that does not say when is at least as old as the next one beside it that does: it goes with that one.
-local letters = call('LRANGE', K.dead_letter, -tonumber(ARGV[6]), -1)
+local letters = redis.pcall('LRANGE', K.dead_letter, -tonumber(ARGV[6]), -1)
 local old = 0
 for back = 1, #letters do
   local at = told_at(letters[#letters - back + 1])

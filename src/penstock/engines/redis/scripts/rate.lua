@@ -7,8 +7,9 @@
 local now, slack, far = tonumber(ARGV[1]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local took = tonumber(ARGV[2]) * tonumber(ARGV[3])
 local free = tonumber(redis.call("GET", KEYS[1]) or "")
--- A value that is no time, or a clock that was set back, must not hold producers up for ever.
-if not free or free > now + far then
+-- A value that is no time, or a clock that was set back, must not hold producers up for ever; nor let them all through, as
+-- the one would that is no number (it is less than nothing).
+if not free or not (free <= now + far) then
   free = now
 end
 local start = math.max(free, now - slack)

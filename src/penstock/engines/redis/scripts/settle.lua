@@ -54,6 +54,7 @@ prefetch(ids)
 for at, packed in ipairs(told) do answers[at] = settle_one(packed) end
 write_quick(done)
 if #done > 0 then
+  make_way(K.completed)
   gathered('LPUSH', K.completed, done)
   call('LTRIM', K.completed, 0, NAMES.completed_max - 1)
 end

@@ -2,15 +2,16 @@
 -- they are the youngest of their lists. Returns 1, or 0 if one meets something, and has changed nothing then: `submit`
 -- takes the whole list. It does without ground, whose many functions cost a single submit more than all else here, and
 -- takes no entry apart: what it needs of each comes beside it.
--- KEYS counts, jobs, waiting, lanes, ages, closed. ARGV[1] the root of names; [2] now in seconds, [3] as ISO 8601;
--- [4] the channel that wakes; [5] packed columns: the lists {list, lane, tenant} and which of them each job waits in (a
--- number if all wait in one), then ids, names among the waiting, subjects, collections, names of files, submitted_at or
--- '', the beginnings of their rows, and what follows created_us in their messages; collections and submitted_at are one
--- text each, if it is that of all; [6] and on, entries, each packed.
+-- KEYS counts, jobs, waiting, lanes, ages, closed, blank, form, then three for each list that jobs wait in: the list, its
+-- tenant's subjects and unfinished. ARGV[1] the root of names; [2] now in seconds, [3] as ISO 8601; [4] the channel that
+-- wakes; [5] packed columns: the lanes of the lists and which of them each job waits in (a number if all wait in one), then ids, names among the waiting, subjects, collections, names of files, submitted_at or
+-- '', and what follows created_us in their messages; collections and submitted_at are one text each, if it is that of
+-- all; [6] and on, entries, each packed.
 -- include: aging
+-- include: blank
 local call = redis.call
 local ROOT, NOW, STAMP = ARGV[1], ARGV[2], ARGV[3]
-local lists, which, ids, names, subjects, collections, files, submitted, rows, tails =
+local lanes, which, ids, names, subjects, collections, files, submitted, tails =
   unpack(cmsgpack.unpack(ARGV[5]))
 local many = #ids
 local AT_ONCE = 4000
@@ -33,8 +34,12 @@ end
 
 if call('EXISTS', KEYS[6]) == 1 then return 0 end
 local micros = math.floor(tonumber(NOW) * 1000000 + 0.5)
-for _, list in ipairs(lists) do
-  local newest, began = call('LINDEX', list[1], 0), micros
+local lists = {}
+for at, lane in ipairs(lanes) do
+  local list = {key = KEYS[6 + 3 * at], subjects = KEYS[7 + 3 * at], unfinished = KEYS[8 + 3 * at], lane = lane}
+  lists[at] = list
+  local newest, began = redis.pcall('LINDEX', list.key, 0), micros
+  if type(newest) == 'table' then return 0 end
   list.empty, list.elements = not newest, {}
   if newest then
     local at = tonumber(created_us_of(newest) or '')
@@ -43,26 +48,24 @@ for _, list in ipairs(lists) do
     began = math.max(at, micros)
   end
   list.micros = string.format('%d', began)
-  list.before = cmsgpack.pack(list.micros)
-  list.after = '\1610' .. cmsgpack.pack(list[1]) .. '\160\160\160\160\160'
+  -- Ready, of no number of its own, and with nothing told of it yet.
+  list.row = '\155\165ready\160' .. cmsgpack.pack(NOW) .. cmsgpack.pack(list.micros) .. '\1610' .. cmsgpack.pack(list.key)
+    .. '\160\160\160\160\160'
 end
 if anything(KEYS[3], names) then return 0 end
-local by_tenant = {[lists[1][3]] = subjects}
+local by_tenant = {[lists[1].subjects] = subjects}
 if which ~= 1 then
   by_tenant = {}
   for at = 1, many do
-    local tenant = lists[which[at]][3]
-    by_tenant[tenant] = by_tenant[tenant] or {}
-    table.insert(by_tenant[tenant], subjects[at])
+    local key = lists[which[at]].subjects
+    by_tenant[key] = by_tenant[key] or {}
+    table.insert(by_tenant[key], subjects[at])
   end
 end
-for tenant, theirs in pairs(by_tenant) do
-  if anything(ROOT .. 'subjects:' .. tenant, theirs) then return 0 end
+for key, theirs in pairs(by_tenant) do
+  if anything(key, theirs) then return 0 end
 end
 
--- A word of so many letters, packed, begins with one of these.
-local WORD = {}
-for letters = 1, 20 do WORD[letters] = string.char(160 + letters) end
 local seq = tonumber(call('HGET', KEYS[1], 'seq') or 0)
 local texts, waiting, jobs, firsts = {}, {}, {}, {}
 local task, entry, list = ROOT .. 'task:', ROOT .. 'entry:', lists[1]
@@ -70,13 +73,13 @@ for at = 1, many do
   if which ~= 1 then list = lists[which[at]] end
   local id, number, elements = ids[at], string.format('%d', seq + at), list.elements
   texts[4 * at - 3] = task .. id
-  texts[4 * at - 2] = rows[at] .. list.before .. WORD[#number] .. number .. list.after
+  texts[4 * at - 2] = list.row
   texts[4 * at - 1], texts[4 * at] = entry .. id, ARGV[at + 5]
   waiting[2 * at - 1], waiting[2 * at] = names[at], id
   jobs[2 * at - 1], jobs[2 * at] = number, id
   elements[#elements + 1] = '{"job_id":"' .. id .. '","seq":' .. number .. ',"created_us":' .. list.micros .. tails[at]
-  local first = firsts[list[3]] or {}
-  firsts[list[3]] = first
+  local first = firsts[list.subjects] or {unfinished = list.unfinished}
+  firsts[list.subjects] = first
   first[#first + 1] = subjects[at]
   first[#first + 1] = id
 end
@@ -94,26 +97,25 @@ call('HINCRBY', KEYS[1], 'seq', many)
 local function of(column, at) return type(column) == 'table' and column[at] or column end
 local function fill(key, id, at)
   local told = of(submitted, at)
-  call('HSET', key, 'job_id', id, 'rag_id', of(collections, at), 'filename', files[at], 'status', 'queued',
-    'submitted_at', told ~= '' and told or STAMP, 'started_at', '', 'completed_at', '', 'duration_seconds', '',
-    'chunks_created', '0', 'embeddings_generated', '0', 'tokens_used', '0', 'error', '', 'error_type', '',
-    'retry_count', '0')
+  call('HSET', key, blank_fields(id, of(collections, at), files[at], told ~= '' and told or STAMP))
 end
-local BLANK, FORM = ROOT .. 'blank', ROOT .. 'form'
+local BLANK, FORM = KEYS[7], KEYS[8]
 local formed = nil
 local function write_status(id, at)
   local key, collection, told = ROOT .. 'job:' .. id, of(collections, at), of(submitted, at)
   if many >= 4 and told == '' then
     if formed ~= collection then
+      if not formed then call('DEL', FORM) end
       fill(FORM, '', at)
       formed = collection
     end
     if call('COPY', FORM, key) == 1 then return call('HSET', key, 'job_id', id, 'filename', files[at]) end
-  elseif call('COPY', BLANK, key) == 1 then
-    return call('HSET', key, 'job_id', id, 'rag_id', collection, 'filename', files[at], 'submitted_at',
-      told ~= '' and told or STAMP)
-  elseif call('EXISTS', BLANK) == 0 then
-    fill(BLANK, '', at)
+  else
+    local said = call('COPY', BLANK, key) == 1 and redis.pcall('HSET', key, 'job_id', id, 'rag_id', collection,
+      'filename', files[at], 'submitted_at', told ~= '' and told or STAMP)
+    if type(said) == 'number' then return said end
+    call('DEL', BLANK)
+    call('HSET', BLANK, blank_fields('', '', '', ''))
   end
   call('DEL', key, key .. ':ttl')
   fill(key, id, at)
@@ -123,15 +125,15 @@ for at = 1, many do write_status(ids[at], at) end
 if formed then call('DEL', FORM) end
 gathered('HSET', KEYS[3], waiting)
 gathered('ZADD', KEYS[2], jobs)
-for tenant, first in pairs(firsts) do
-  gathered('HSET', ROOT .. 'subjects:' .. tenant, first)
-  call('HINCRBY', ROOT .. 'unfinished:' .. tenant, '0', #first / 2)
+for key, first in pairs(firsts) do
+  gathered('HSET', key, first)
+  call('HINCRBY', first.unfinished, '0', #first / 2)
 end
 for _, list in ipairs(lists) do
-  gathered('LPUSH', list[1], list.elements)
+  gathered('LPUSH', list.key, list.elements)
   if list.empty then
-    call('ZADD', KEYS[4], 0, list[2])
-    call('ZADD', KEYS[5], list.micros, list[2])
+    call('ZADD', KEYS[4], 0, list.lane)
+    call('ZADD', KEYS[5], list.micros, list.lane)
   end
 end
 call('HINCRBY', KEYS[1], 'ready', many)

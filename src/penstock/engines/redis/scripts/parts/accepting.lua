@@ -1,5 +1,6 @@
--- accepting: one job at a time. What meets nothing (no id, key or subject of its own kind) takes the short way, and
+-- accepting: one job at a time, for scripts whose first own key is that of the form. What meets nothing (no id, key or subject of its own kind) takes the short way, and
 -- its ticket leaves with those of its neighbours; whatever meets something is looked at by itself.
+-- include: blank
 local tickets, newcomers = {}, {}
 local joined = 0
 
@@ -113,12 +114,10 @@ local function stand_in_line(id, tenant, subject)
 end
 
 -- The documented hash is alike for many: it is written once a collection and copied, which costs a fifth.
-local FORM = NAMES.root .. 'form'
+local FORM = own_key(1)
 local formed = nil
 local function fill_form(key, id, collection)
-  tell(key, id, 'job_id', id, 'rag_id', collection, 'filename', '', 'status', 'queued', 'submitted_at', STAMP,
-    'started_at', '', 'completed_at', '', 'duration_seconds', '', 'chunks_created', '0', 'embeddings_generated', '0',
-    'tokens_used', '0', 'error', '', 'error_type', '', 'retry_count', '0')
+  tell(key, id, blank_fields(id, collection, '', STAMP))
 end
 
 local function write_status(entry)
@@ -177,6 +176,7 @@ local LATE_MICROS_MAX = 500000
 local floors = {}
 local function not_before(list)
   if not floors[list] then
+    make_way(list)
     local _, newest_at = ticket_of(call('LINDEX', list, 0) or '')
     local late = newest_at and newest_at - tonumber(MICROS) or 0
     floors[list] = late > 0 and late <= LATE_MICROS_MAX and string.format('%.0f', newest_at) or MICROS
@@ -197,8 +197,7 @@ local function create(entry, batch)
   if entry.op == 'delete' and not barrier then reach(tenant, entry.subject, id) end
   local seq = number()
   put_entry(id, entry.packed, entry.text)
-  local task = known_as(id, {tenant = tenant, subject = entry.subject, item_type = entry.item_type, key = entry.key,
-    created_at = created, created_us = created_us, seq = seq, generation = generation})
+  local task = known_as(id, {created_at = created, created_us = created_us, seq = seq, generation = generation})
   if entry.due ~= '' then task.due = entry.due end
   if batch ~= '' then task.batches = batch .. SEPARATOR end
   if is_foreign(entry) then task.foreign = '1' end

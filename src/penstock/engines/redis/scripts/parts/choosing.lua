@@ -93,10 +93,14 @@ end
 -- The next messages of a lane, with what is known of their jobs.
 local function look_further(lane, limit)
   lane.portion = math.min(lane.portion * 2, math.max(limit, 4), 512)
-  lane.ahead = call('LRANGE', lane.list, -lane.seen - lane.portion, -lane.seen - 1)
+  lane.ahead = redis.pcall('LRANGE', lane.list, -lane.seen - lane.portion, -lane.seen - 1)
+  if lane.ahead.err then
+    make_way(lane.list)
+    lane.ahead = {}
+  end
   local ids = {}
   for _, element in ipairs(lane.ahead) do ids[#ids + 1] = own_ticket_of(element) end
-  if #ids > 0 then prefetch(ids, true) end
+  if #ids > 0 then prefetch(ids) end
   return #lane.ahead > 0
 end
 

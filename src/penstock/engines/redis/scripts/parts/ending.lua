@@ -71,7 +71,7 @@ end
 
 -- It failed for good by itself, not because somebody called it off: its message goes where such messages go.
 local function bury(element, code, message)
-  call('LPUSH', K.dead_letter, cjson.encode({message = element, reason = message, code = code, failed_at = STAMP}))
+  push_left(K.dead_letter, cjson.encode({message = element, reason = message, code = code, failed_at = STAMP}))
 end
 
 local SUPERSEDED = 'a later request on the same object took its place'

@@ -31,21 +31,26 @@ local function batch_key(batch) return NAMES.root .. 'batch:' .. batch end
 
 -- What is known of a job is two packed texts: its entry, as it was submitted, and its task, what came of it since. Both
 -- are read once a script and written once, many together: a field or a command of its own costs several times as much.
--- A task is a row of facts every job has, and a table of what few have, if there is any. By name, a fact that is
--- missing is that of the entry, or the usual one, or empty.
-local FACTS = {'place', 'item_type', 'key', 'tenant', 'subject', 'created_at', 'created_us', 'seq', 'generation',
+-- A task is a row of facts that change, and a table of what few have, if there is any. By name, a fact that is
+-- missing is that of the entry, or the usual one, or empty. So the rows of jobs that were submitted, claimed or ended
+-- together are one text, and a script that has seen one of them has seen them all.
+local FACTS = {'place', 'seq', 'created_at', 'created_us', 'generation', 'ticket', 'token', 'worker', 'until',
+  'started_at', 'finished_at'}
+local PLACE, GENERATION, TOKEN, WORKER, STARTED_AT, FINISHED_AT, REST = 1, 5, 7, 8, 10, 11, 12
+-- Rows of before, which had a copy of what their entry says: read as they are, and written as the others.
+local FORMER_FACTS = {'place', 'item_type', 'key', 'tenant', 'subject', 'created_at', 'created_us', 'seq', 'generation',
   'ticket', 'token', 'worker', 'until', 'started_at', 'finished_at'}
-local PLACE, ITEM_TYPE, KEY, TENANT, SUBJECT, GENERATION, TICKET = 1, 2, 3, 4, 5, 9, 10
-local TOKEN, WORKER, UNTIL, STARTED_AT, FINISHED_AT, REST = 11, 12, 13, 14, 15, 16
+local function is_former(row) return #row > REST end
 local IS_FACT = {}
 for _, name in ipairs(FACTS) do IS_FACT[name] = true end
 local USUAL = {retry_count = '0', crashes = '0', delete_first = '0', op = 'ingest', priority = '5', max_retries = '3',
   generation = '0'}
-local ENTRY = {op = 3, collection = 5, priority = 6, payload = 9, body = 10, max_retries = 12, delete_first = 13,
+local ENTRY = {item_type = 2, op = 3, tenant = 4, collection = 5, priority = 6, key = 7, subject = 8, payload = 9, body = 10, max_retries = 12, delete_first = 13,
   filename = 14, tail = 16, foreign_element = 17, origin = 18}
 local rows, texts, tasks, entries, changed, put = {}, {}, {}, {}, {}, {}
 
 -- include: tails
+-- include: yielding
 local function element_of(id, seq, created_us, tail)
   return '{"job_id":"' .. id .. '","seq":' .. seq .. ',"created_us":' .. created_us .. whole_tail(tail)
 end
@@ -69,6 +74,11 @@ local TASK = {__index = function(task, name)
     local entry = entry_for(task.id)
     return entry and entry[place] or USUAL[name] or ''
   end
+  -- A job that meets nothing leaves its number where all jobs are numbered.
+  if name == 'seq' then
+    task.seq = call('ZSCORE', K.jobs, task.id) or nil
+    return rawget(task, 'seq') or '0'
+  end
   if name == 'element' then
     if task.foreign_element ~= '' then return task.foreign_element end
     return element_of(task.id, task.seq, task.created_us, task.tail)
@@ -82,9 +92,12 @@ local function known_as(id, task)
   return task
 end
 
+-- A row whose entry is gone says too little to go on: it is taken for gone as well.
 local function task_of(id, row)
-  local task = row[REST] or {}
-  for place, name in ipairs(FACTS) do
+  local facts = is_former(row) and FORMER_FACTS or FACTS
+  local task = row[#facts + 1] or {}
+  if not task.alias and not is_former(row) and not entry_for(id) then return nil end
+  for place, name in ipairs(facts) do
     if row[place] ~= '' then task[name] = row[place] end
   end
   return known_as(id, task)
@@ -113,11 +126,10 @@ local function fetched(keys, ids, into, unpacked)
 end
 
 -- Many rows at once, and the texts of their entries.
-local function prefetch(ids, with_texts)
+local function prefetch(ids)
   local keys = {}
   for at, id in ipairs(ids) do keys[at] = task_key(id) end
   fetched(keys, ids, rows, true)
-  if not with_texts then return end
   for at, id in ipairs(ids) do keys[at] = entry_key(id) end
   fetched(keys, ids, texts)
 end

@@ -227,6 +227,7 @@ end
 function write_returning()
   for lane, tickets in pairs(returning) do
     table.sort(tickets, is_older)
+    make_way(tickets.list)
     local near, between, far = sides_of(tickets.list, tickets)
     if #between > 0 and not put_between(tickets.list, between) then
       for _, ticket in ipairs(between) do near[#near + 1] = ticket end

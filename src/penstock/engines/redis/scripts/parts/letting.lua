@@ -4,7 +4,7 @@ local function let_go()
   for _, pause in ipairs(call('SMEMBERS', K.lifted)) do
     local key = NAMES.root .. 'aside:' .. pause
     local ids = call('RPOP', key, 1000) or {}
-    prefetch(ids, true)
+    prefetch(ids)
     for _, id in ipairs(ids) do
       local task = load(id)
       if task then

@@ -68,7 +68,7 @@ function forget(id, met, known)
   call('ZREM', K.jobs, id)
   call('ZREM', K.running, id)
   call('ZREM', K.due, id)
-  if not put[id] then call('DEL', entry_key(id)) end
+  if not put[id] then call('DEL', task_key(id), entry_key(id)) end
   if place and place ~= 'leased' then count(place, -1) end
   if not known then return end
   if place == 'leased' then run(known.tenant, -1) end

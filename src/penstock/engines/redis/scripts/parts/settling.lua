@@ -57,19 +57,22 @@ local function duration_since(started_at)
 end
 
 local function finish_quickly(id, row)
-  if row[REST] or row[ITEM_TYPE] == 'delete_tenant' or tasks[id] or not is_open(row[TENANT]) then return false end
+  local entry = not is_former(row) and not row[REST] and not tasks[id] and entry_for(id)
+  if not entry or entry[ENTRY.item_type] == 'delete_tenant' then return false end
+  local tenant = entry[ENTRY.tenant]
+  if not is_open(tenant) then return false end
   row[PLACE], row[FINISHED_AT] = 'done', NOW
   local words, many = quick.words, #quick.running + 1
   words[2 * many - 1], words[2 * many] = task_key(id), cmsgpack.pack(row)
   tell(hash_key(id), id, 'status', 'done', 'completed_at', STAMP, 'duration_seconds',
     duration_since(row[STARTED_AT]))
   lasts(id)
-  run(row[TENANT], -1)
-  owe(row[TENANT], row[GENERATION], -1)
+  run(tenant, -1)
+  owe(tenant, row[GENERATION], -1)
   quick.running[many] = id
   quick.done[2 * many - 1], quick.done[2 * many] = NOW, id
   gather(quick.held, row[WORKER], id)
-  gather(quick.subjects, row[TENANT], row[SUBJECT])
+  gather(quick.subjects, tenant, entry[ENTRY.subject])
   return true
 end
 

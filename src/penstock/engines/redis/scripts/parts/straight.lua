@@ -12,21 +12,21 @@ local function claim_straight()
   local call, pcall, root = redis.call, redis.pcall, string.sub(KEYS[1], 1, -7)
   local now, stamp, worker, limit, request = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[10] .. '\31'
   if limit < 1 or limit > STRAIGHT_MAX or ARGV[8] ~= '0' then return nil end
-  local answered = root .. 'claimed:' .. worker
+  local processing, answered, strange = KEYS[#KEYS - 2], KEYS[#KEYS - 1], KEYS[#KEYS]
   if call('GETRANGE', answered, 0, #request - 1) == request then return nil end
   local found = call('ZRANGE', KEYS[9], 0, 1)
   if #found ~= 1 then return nil end
   local lane = found[1]
   local tenant, list = string.match(lane, '^%d%d(.-)\31(.*)$')
   -- Deletions, pauses, suspects, what this worker could not adopt, messages in other lists.
-  local others = {KEYS[12], KEYS[13], KEYS[15], root .. 'strangers:' .. worker}
-  for place = 23, #KEYS do
+  local others = {KEYS[12], KEYS[13], KEYS[15], strange}
+  for place = 23, #KEYS - 3 do
     if KEYS[place] ~= list then others[#others + 1] = KEYS[place] end
   end
   if call('EXISTS', unpack(others)) > 0 then return nil end
 
   -- One more than asked for: how old the next one is must be known as well.
-  local elements = call('LRANGE', list, -limit - 1, -1)
+  local elements = pcall('LRANGE', list, -limit - 1, -1)
   local many, next_at = math.min(#elements, limit), nil
   if many == 0 then return nil end
   if #elements > limit then
@@ -48,13 +48,22 @@ local function claim_straight()
   end
 
   -- A row that never moved begins as ready and ends with no deletion before it, its list and five facts nobody has told.
-  local texts, bytes = call('MGET', unpack(keys)), 0
+  -- Those of one submit are one text, and looked at once.
+  local texts, bytes, untouched = call('MGET', unpack(keys)), 0, {}
+  local item_types, waiting, whose, unpack_limit = {}, {}, tenant .. '\31', cmsgpack.unpack_limit
   local untold = '\1610' .. cmsgpack.pack(list) .. '\160\160\160\160\160'
   for at = 1, many do
     local row, text = texts[at], texts[many + at]
-    if not row or not text or find(row, '\159\165ready', 1, true) ~= 1 then return nil end
-    if not find(row, untold, -#untold, true) then return nil end
+    if not row or not text then return nil end
+    if not untouched[row] then
+      if find(row, '\155\165ready', 1, true) ~= 1 or not find(row, untold, -#untold, true) then return nil end
+      untouched[row] = sub(row, 8, -6)
+    end
     bytes = bytes + #text
+    -- An entry is a list of more than fifteen texts, its id the first of them.
+    local id_bytes = #ids[at]
+    local _, item_type, _, _, _, _, key = unpack_limit(text, 6, id_bytes + (id_bytes < 32 and 4 or 5))
+    item_types[at], waiting[at] = item_type, whose .. key
   end
   if bytes > ANSWER_BYTES_MAX then return nil end
 
@@ -64,21 +73,19 @@ local function claim_straight()
   local seen = call('HMGET', KEYS[1], 'claims', 'token', 'ready')
   local token = math.max(tonumber(seen[2] or 0) + 1, math.floor(tonumber(now) * 1000000 + 0.5))
   local shown = string.format('%d', token)
-  local same_for_all, told, micros = cmsgpack.pack(shown) .. cmsgpack.pack(worker), {}, {}
-  local words, scores, waiting, leases = {}, {}, {}, {}
-  local hash, whose = root .. 'job:', tenant .. '\31'
+  local same_for_all, leased, micros = cmsgpack.pack(shown) .. cmsgpack.pack(worker), {}, {}
+  local words, scores, leases, hash = {}, {}, {}, root .. 'job:'
   for at = 1, many do
     local id, row = ids[at], texts[at]
-    local _, item_type, key = cmsgpack.unpack_limit(row, 2, 7)
-    local upto = ends[item_type] or ends['']
-    if not told[upto] then
-      told[upto] = same_for_all .. cmsgpack.pack(upto) .. cmsgpack.pack(now) .. '\160'
-      micros[upto] = string.format('%.0f', tonumber(upto) * 1000000)
+    local upto = ends[item_types[at]] or ends['']
+    local same = leased[upto]
+    if not same then
+      same = {told = same_for_all .. cmsgpack.pack(upto) .. cmsgpack.pack(now) .. '\160'}
+      leased[upto], micros[upto] = same, string.format('%.0f', tonumber(upto) * 1000000)
     end
-    row = '\159\166leased' .. sub(row, 8, -6) .. told[upto]
-    words[2 * at - 1], words[2 * at] = keys[at], row
+    if not same[row] then same[row] = '\155\166leased' .. untouched[row] .. same.told end
+    words[2 * at - 1], words[2 * at] = keys[at], same[row]
     scores[2 * at - 1], scores[2 * at] = micros[upto], id
-    waiting[at] = whose .. key
     leases[at] = texts[many + at]
     local key_of_hash = hash .. id
     if type(pcall('HSET', key_of_hash, 'status', 'processing', 'started_at', stamp)) == 'table' then
@@ -88,7 +95,7 @@ local function claim_straight()
   call('MSET', unpack(words))
   call('ZADD', KEYS[5], unpack(scores))
   call('HDEL', KEYS[7], unpack(waiting))
-  call('LPUSH', ARGV[11], unpack(taken))
+  call('LPUSH', processing, unpack(taken))
   if next_at then
     call('ZADD', KEYS[10], next_at, lane)
   else
