@@ -1,6 +1,7 @@
 """Rows replaced, requeued, removed or taken over by raw SQL: lines, batches and leases stay true."""
 
 import sqlite3
+from collections.abc import Callable
 
 import pytest
 
@@ -21,7 +22,9 @@ from tests.conformance.foreign import (
 )
 from tests.conformance.steps import LEASE, claim_one, claimed, drained, stamp
 from tests.support.clock import START, FakeClock
-from tests.support.jobs import a_note
+from tests.support.jobs import a_job, a_note
+
+Ending = Callable[[sqlite3.Connection, str], None]
 
 
 async def test_pruning_mends_the_line_of_a_replaced_row(store: SqliteStore, db: sqlite3.Connection) -> None:
@@ -118,6 +121,31 @@ async def test_a_requeued_child_counts_once(store: SqliteStore, db: sqlite3.Conn
     assert ended.ended_at is not None
 
 
+@pytest.mark.parametrize("end", [succeed, fail])
+async def test_an_ended_row_taken_up_by_hand_is_unfinished_again(
+    store: SqliteStore, db: sqlite3.Connection, end: Ending
+) -> None:
+    """What waits on its path waits for it; its batch forgets the first end and counts the last."""
+    batch = await store.batches.open_batch()
+    (receipt,) = await store.queue.submit([a_job("/x")], batch=batch)
+    await store.batches.seal_batch(batch)
+    end(db, receipt.job_id)
+    add(db, "next", **on_path("/x"))
+    add(db, "last", **a_rename("/x"))
+
+    take_up(db, receipt.job_id)
+    meanwhile = await store.batches.batch(batch)
+    assert await claimed(store.queue) == []
+    succeed(db, receipt.job_id)
+    ended = await store.batches.batch(batch)
+
+    assert meanwhile is not None
+    assert (meanwhile.done, meanwhile.failed, meanwhile.ended_at) == (0, 0, None)
+    assert ended is not None
+    assert (ended.done, ended.failed) == (1, 0)
+    assert await drained(store.queue) == ["next", "last"]
+
+
 async def test_a_batch_ends_though_a_child_was_removed(store: SqliteStore, db: sqlite3.Connection) -> None:
     """Removing the last unfinished child by hand ends the batch, for nothing is left to wait for."""
     batch = await store.batches.open_batch()
@@ -130,6 +158,36 @@ async def test_a_batch_ends_though_a_child_was_removed(store: SqliteStore, db: s
     found = await store.batches.batch(batch)
     assert found is not None
     assert found.ended_at is not None
+
+
+@pytest.mark.parametrize(
+    ("kept", "counts"), [(True, (1, 1, 0)), (False, (1, 0, 1))], ids=["ended anew", "removed"]
+)
+async def test_pruning_mends_the_batch_of_a_replaced_child(
+    store: SqliteStore, db: sqlite3.Connection, kept: bool, counts: tuple[int, int, int]
+) -> None:
+    """REPLACE takes a child away without a word; after the next round of pruning nobody waits for it."""
+    batch = await store.batches.open_batch()
+    ours, theirs = await store.queue.submit([a_note(), a_note()], batch=batch)
+    running = await store.batches.open_batch()
+    await store.queue.submit([a_note()], batch=running)
+    for each in (batch, running):
+        await store.batches.seal_batch(each)
+    (key,) = stored(db, theirs.job_id, "idempotency_key")
+    replace(
+        db, a_row(theirs.job_id if kept else "new", idempotency_key=key, status="done" if kept else "pending")
+    )
+    (succeed if kept else fail)(db, ours.job_id)
+
+    await store.queue.prune(done_before=START - 3600, failed_before=START - 3600)
+
+    found = await store.batches.batch(batch)
+    assert found is not None
+    assert (found.total, found.done, found.failed) == counts
+    assert found.ended_at is not None
+    left_alone = await store.batches.batch(running)
+    assert left_alone is not None
+    assert (left_alone.total, left_alone.ended_at) == (1, None)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +224,15 @@ async def test_a_lease_taken_over_by_hand_fences_the_old_one(
 def requeue(db: sqlite3.Connection, queue_id: str) -> None:
     """Put an ended row back by hand."""
     db.execute("UPDATE unified_queue SET status = 'pending' WHERE queue_id = ?", (queue_id,))
+
+
+def take_up(db: sqlite3.Connection, queue_id: str) -> None:
+    """Work on a row whatever its status is."""
+    db.execute(
+        "UPDATE unified_queue SET status = 'in_progress', worker_id = 'foreign-1', lease_until = '2099-01-01'"
+        " WHERE queue_id = ?",
+        (queue_id,),
+    )
 
 
 def replace(db: sqlite3.Connection, row: Row) -> None:

@@ -217,17 +217,67 @@ async def test_pruning_gives_back_what_was_lent_in_vain(store: SqliteStore, db: 
 
 
 def test_what_was_lent_in_vain_pushes_nobody_aside(table: sqlite3.Connection) -> None:
-    """The next who gives back, even one that replaces, leaves a job alone that has come since."""
+    """The next who comes gives it back, even one that replaces and has another key."""
     add(table, "old", **OTHER)
     succeed(table, "old")
     add(table, "waiting", **KEY)
     written(table, "INSERT OR IGNORE", a_row("old", status="done", **KEY))
-    add(table, "since", **KEY)
 
     written(table, "INSERT OR REPLACE", a_row("history", status="done"))
 
-    assert statuses(table) == {"old": "done", "waiting": "pending", "since": "pending", "history": "done"}
-    assert holders(table) == ["since"]
+    assert statuses(table) == {"old": "done", "waiting": "pending", "history": "done"}
+    assert holders(table) == ["waiting"]
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "INSERT ... ON CONFLICT (queue_id) DO UPDATE SET status = excluded.status",
+        "INSERT ... ON CONFLICT (queue_id) DO UPDATE SET lease_until = excluded.lease_until",
+        "INSERT OR IGNORE",
+    ],
+)
+@pytest.mark.parametrize("status", ["in_progress", "done"])
+def test_a_whole_row_written_over_itself_lets_no_second_one_wait(
+    table: sqlite3.Connection, verb: str, status: str
+) -> None:
+    """Who waits lends its key for nothing then, and whoever comes to wait next finds it all the same."""
+    running(table, "first", **KEY)
+    add(table, "second", **KEY)
+
+    written(table, verb, a_row("first", status=status, lease_until=LATER, **KEY))
+    with pytest.raises(sqlite3.IntegrityError, match="idempotency_key"):
+        add(table, "third", **KEY)
+    written(table, verb, a_row("first", status=status, lease_until=LATER, **KEY))
+    with pytest.raises(sqlite3.IntegrityError, match="idempotency_key"):
+        retry(table, "first")
+    written(table, verb, a_row("first", status=status, lease_until=LATER, **KEY))
+    add(table, "fourth", **OTHER)
+    with pytest.raises(sqlite3.IntegrityError, match="idempotency_key"):
+        table.execute(
+            "UPDATE unified_queue SET idempotency_key = ? WHERE queue_id = 'fourth'", tuple(KEY.values())
+        )
+
+    assert holders(table) == ["second"]
+
+
+async def test_a_key_lent_in_vain_is_found_by_our_own_verbs(
+    store: SqliteStore, db: sqlite3.Connection
+) -> None:
+    """A submit joins the job that waits, and a job that is handed back yields to it."""
+    await store.queue.submit([a_job(PATH)])
+    lease = await claim_one(store.queue)
+    (second,) = await store.queue.submit([a_job(PATH)])
+    (key,) = stored(db, second.job_id, "idempotency_key")
+    again = a_row(lease.job_id, status="in_progress", idempotency_key=key)
+
+    written(db, "INSERT OR IGNORE", again)
+    (third,) = await store.queue.submit([a_job(PATH)])
+    written(db, "INSERT OR IGNORE", again)
+    assert await store.queue.settle([(lease, RELEASE)]) == [True]
+
+    assert (third.job_id, third.how) == (second.job_id, Accepted.COALESCED)
+    assert statuses(db) == {lease.job_id: "failed", second.job_id: "pending"}
 
 
 @pytest.mark.parametrize("end", [succeed, fail])

@@ -72,7 +72,7 @@ async def test_a_running_worker_processes_raw_rows_of_every_type(
                 created_at=stamp(number, STAMPS[number % len(STAMPS)]),
                 payload_json=chosen(kind),
             )
-        async with asyncio.timeout(10.0):
+        async with asyncio.timeout(20.0):
             await all_ran.wait()
     finally:
         worker.stop()
@@ -428,9 +428,9 @@ async def test_a_raw_change_wakes_a_waiting_worker(store: SqliteStore, db: sqlit
     """Nobody rings for a raw row, and still the wait for work ends soon after it was written."""
     assert await store.queue.arrival(0.2) is False
 
-    waiting = asyncio.create_task(store.queue.arrival(10.0))
+    waiting = asyncio.create_task(store.queue.arrival(60.0))
     await asyncio.sleep(0)
     add(db, "row", created_at=NOON)
 
-    async with asyncio.timeout(2.0):
+    async with asyncio.timeout(20.0):
         assert await waiting is True

@@ -151,14 +151,7 @@ def spoil_sqlite(folder: Path, job: JobId, payload_json: str) -> None:
 
 
 async def open_booked_store(folder: Path, rules: Rules, clock: Clock) -> Store:
-    """The database keeps the book, and a second one hands the jobs out."""
-    book = await open_sqlite(folder, rules=rules, clock=clock, booked=True)
-    engine = await open_sqlite(folder / "engine", rules=rules, clock=clock)
-    return BookedStore(book, engine.queue, engine.desk, engine)
-
-
-async def open_booked_redis_store(folder: Path, rules: Rules, clock: Clock) -> Store:
-    """The same with Redis, as the product joins the two."""
+    """The database keeps the book and Redis hands the jobs out, as the product joins the two."""
     book = await open_sqlite(folder, rules=rules, clock=clock, booked=True)
     engine = await open_redis_store(folder, rules, clock)
     engine.access.begun = book.ledger.begun
@@ -173,7 +166,6 @@ SELF_SUFFICIENT = tuple(sorted(ENGINES))
 """Engines whose leases outlive a process: a booked queue's are its process's own."""
 if os.environ.get("PENSTOCK_SWEEP") == "1":  # what it adds is tested by itself in tests/unit/test_booked.py
     ENGINES["booked"] = Engine(open_booked_store, spoil_sqlite)
-    ENGINES["booked-redis"] = Engine(open_booked_redis_store, spoil_sqlite)
 
 
 class Home:

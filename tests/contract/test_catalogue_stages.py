@@ -15,7 +15,7 @@ from penstock.model.catalogue import (
     StageKind,
     StageState,
 )
-from penstock.model.errors import ErrorClass, ErrorReport, LeaseLost
+from penstock.model.errors import MESSAGE_LENGTH_MAX, ErrorClass, ErrorReport, LeaseLost
 from penstock.model.events import DocumentStatusUpdated, JobStatusUpdated, LoggedEvent
 from penstock.model.jobs import JobId, Lease
 from penstock.model.outcomes import DONE, Failed, Park, Retry
@@ -238,6 +238,39 @@ async def test_a_poisonous_file_fails_its_document(store: Store) -> None:
     after = await document_of(store, document)
     assert after.error is not None
     assert (after.state, after.error.code) == (DocumentState.ERROR, "ERR_POISON")
+
+
+async def test_a_stage_without_retries_ends_with_the_worker_that_died(store: Store, clock: FakeClock) -> None:
+    """K9: three retries spent, then its worker is dead: failed, told as such, and the document in error."""
+    document, _ = await admitted(store)
+    for _ in range(3):
+        lease = await claimed_job(store.queue)
+        await store.queue.settle([(lease, Retry(an_error()))])
+        clock.advance(60)
+        await store.queue.promote()
+    lease = await claimed_job(store.queue)
+    await store.queue.beat(lease.worker, concurrency=1)
+    seq = (await events(store))[-1].seq
+
+    await die(store.queue, lease.worker)
+
+    told = await events(store, seq)
+    assert statuses(told) == [("job.status_updated", "failed"), ("document.status_updated", "error")]
+    payload = json.loads(told[0].payload_json)
+    assert payload["retry_count"] == 3
+    assert payload["error_message"]
+    assert (await document_of(store, document)).state is DocumentState.ERROR
+
+
+async def test_a_long_error_is_told_shortened(store: Store) -> None:
+    """K9: an event never carries more of a message than the store keeps."""
+    await admitted(store)
+    lease = await claimed_job(store.queue)
+
+    await store.queue.settle([(lease, Failed(an_error("ERR_HANDLER_FAILED", "x" * 100_000)))])
+
+    (failed,) = [each for each in await events(store) if '"failed"' in each.payload_json]
+    assert json.loads(failed.payload_json)["error_message"] == "x" * MESSAGE_LENGTH_MAX
 
 
 async def test_a_later_job_keeps_the_document_from_being_called_failed(store: Store) -> None:

@@ -177,7 +177,13 @@ def test_half_written_files_are_swept(program: Program, data: Path) -> None:
 
 def test_words_are_compared_with_their_text(program: Program, data: Path) -> None:
     """A deep look finds words that are not those of the text, and the repair makes them anew."""
-    by_hand(data, "UPDATE chunks SET text = 'another text' WHERE ordinal = 2")
+    by_hand(
+        data,
+        "INSERT INTO words_1 (words_1, rowid, lead, text, grams) "
+        "SELECT 'delete', chunk_id, lead, text, grams FROM chunks WHERE ordinal = 2",
+        "INSERT INTO words_1 (rowid, lead, text, grams) "
+        "SELECT chunk_id, lead, 'another text', grams FROM chunks WHERE ordinal = 2",
+    )
 
     assert flaws(program, code=0) == []
     assert flaws(program, "--deep") == ["words"]
@@ -185,12 +191,38 @@ def test_words_are_compared_with_their_text(program: Program, data: Path) -> Non
     assert flaws(program, "--deep", code=0) == []
 
 
+NO_RECIPE = "UPDATE generations SET recipe_json = '{'"
+
+
+@pytest.mark.parametrize(
+    ("damage", "words", "code", "told"),
+    [
+        ("UPDATE chunks SET headings_json = '{'", ("search", "first part"), 0, ""),
+        ("UPDATE documents SET metadata_json = '{'", ("ingest", "list"), 0, ""),
+        (NO_RECIPE, ("collection", "list"), 0, ""),
+        (NO_RECIPE, ("collection", "show", "notes"), 0, ""),
+        (NO_RECIPE, ("doctor",), 2, "Mend it: penstock fsck --repair."),
+        (NO_RECIPE, ("search", "first part"), 2, "to mend it: penstock fsck --repair"),
+    ],
+)
+def test_a_command_that_meets_damage_says_what_to_do(
+    program: Program, data: Path, damage: str, words: tuple[str, ...], code: int, told: str
+) -> None:
+    """One row of nonsense ends no command with a fault nobody expected."""
+    by_hand(data, damage)
+
+    ran = program(*words)
+
+    assert (ran.code, "ERR_UNEXPECTED" in ran.err) == (code, False), ran.err
+    assert told in ran.out + ran.err
+
+
 def test_an_empty_folder_is_refused(program: Program) -> None:
     """Checking what is not there makes nothing and says so."""
     ran = program("fsck")
 
     assert ran.code == 1
-    assert "nothing to check" in ran.err
+    assert "there is no data in" in ran.err
     assert not program.data.exists()
 
 

@@ -115,6 +115,52 @@ def test_a_version_without_its_document_holds_up_no_rebuild(desk: Desk) -> None:
     assert desk.states() == {"cats.md": "ingested"}
 
 
+def test_a_collection_that_lost_its_index_is_built_anew(desk: Desk) -> None:
+    """Its documents are found before, while and after a worker has rebuilt it."""
+    desk.ingest(desk.write("cats.md", CATS), desk.write("tea.md", "# Tea\n\nTea is hot.\n"))
+    desk.papers.plant.execute(
+        "DELETE FROM generations "
+        "WHERE collection_id = (SELECT collection_id FROM collections WHERE name = ?)",
+        desk.collection,
+    )
+
+    assert flaws(desk, "--repair", code=0) == {"collection_index"}
+    assert "sixteen hours" in desk.search("how long do cats sleep")
+    desk.wait_until_paid()
+
+    assert flaws(desk, "--deep", code=0) == set()
+    assert desk.states() == {"cats.md": "ingested", "tea.md": "ingested"}
+    assert "sixteen hours" in desk.search("how long do cats sleep")
+    (row,) = desk.papers.plant.rows(
+        "SELECT building, generation FROM collections WHERE name = ?", desk.collection
+    )
+    assert row["building"] is None
+
+
+def test_chunks_that_lie_are_built_anew(desk: Desk) -> None:
+    """A text changed by hand, and a vector that is none, are after the repair as they were."""
+    desk.ingest(desk.write("cats.md", CATS + "Not dogs.\n"), desk.write("tea.md", "# Tea\n\nTea is hot.\n"))
+    for text, change in (
+        ("sixteen", "UPDATE chunks SET text = 'Cats never sleep.' WHERE chunk_id = ?"),
+        (
+            "Tea is hot",
+            "UPDATE embeddings SET vector = zeroblob(length(vector)) "
+            "WHERE embedding_id = (SELECT embedding_id FROM chunks WHERE chunk_id = ?)",
+        ),
+    ):
+        (row,) = desk.papers.plant.rows(
+            "SELECT max(chunk_id) AS chunk_id FROM chunks WHERE text LIKE ?", f"%{text}%"
+        )
+        desk.papers.plant.execute(change, row["chunk_id"])
+
+    assert flaws(desk, "--deep", "--repair", code=0) == {"chunk_texts", "words"}
+    desk.wait_until_paid()
+
+    assert flaws(desk, "--deep", code=0) == set()
+    assert "sixteen hours" in desk.search("how long do cats sleep")
+    assert "Tea is hot" in desk.search("how warm is tea")
+
+
 @pytest.mark.parametrize(
     ("row", "flaw"), [("documents", "version_orphans"), ("collections", "document_orphans")]
 )

@@ -37,8 +37,8 @@ class Meddling:
         self._parser = parser
         self._happens: Callable[[], Awaitable[None]] | None = happens
 
-    async def parse(self, source: Path, name: str, *, lenient: bool = False, owner: str = "") -> Parsed:
-        parsed = await self._parser.parse(source, name, lenient=lenient, owner=owner)
+    async def parse(self, source: Path, name: str, **how: Any) -> Parsed:
+        parsed = await self._parser.parse(source, name, **how)
         happens, self._happens = self._happens, None
         if happens is not None:
             await happens()

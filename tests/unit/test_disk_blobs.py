@@ -4,6 +4,7 @@ import fcntl
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,19 @@ async def test_stored_bytes_are_protected_from_accidents(tmp_path: Path) -> None
 
     async with blobs.path_of(blob.hash) as path:
         assert path.stat().st_mode & 0o777 == 0o400
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["new", "known"])
+async def test_a_blob_is_put_at_the_time_of_our_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    """B8: not at that of the file system, which lags a tick behind it, or more where it is another's."""
+    store, later = DiskBlobs(tmp_path), time.time() + 5
+    if is_known:
+        await store.put_bytes(b"text")
+    monkeypatch.setattr(time, "time_ns", lambda: int(later * 1e9) + 1000)
+
+    blob = await store.put_bytes(b"text")
+
+    assert await store.remove(blob.hash, before=later) is False
+    assert await store.remove(blob.hash, before=later + 1) is True

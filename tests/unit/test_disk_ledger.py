@@ -13,7 +13,7 @@ def a_file(path: str, *, inode: int = 1, size: int = 5, mtime: int = 7) -> Found
 def look(ledger: Ledger, now: float, *files: FoundFile) -> None:
     """Everything below /r is as these files say."""
     found = {file.path: file for file in files}
-    ledger.compare({*ledger.below("/r"), *found}, found, now)
+    ledger.compare({*ledger.below({"/r"}), *found}, found, now)
 
 
 def test_a_difference_is_told_when_it_has_stood_for_the_quiet_time() -> None:
@@ -55,7 +55,7 @@ def test_halves_of_a_move_wait_for_each_other() -> None:
 
     assert ledger.settle(10) == ()
     assert ledger.settle(16) == (Moved(old="/r/a", file=new),)
-    assert ledger.below("/r") == {"/r/d/b"}
+    assert ledger.below({"/r"}) == {"/r/d/b"}
 
 
 def test_an_inode_used_again_is_no_move() -> None:
@@ -82,7 +82,7 @@ def test_a_part_is_compared_alone() -> None:
     """W1: looking at one folder says nothing about its neighbours, whatever their names."""
     files = [a_file("/r/d/a", inode=1), a_file("/r/de", inode=2), a_file("/r/d-e/b", inode=3)]
     ledger = Ledger(files, quiet=QUIET)
-    ledger.compare(ledger.below("/r/d"), {}, 0)
+    ledger.compare(ledger.below({"/r/d"}), {}, 0)
 
     assert ledger.settle(10) == (Vanished(path="/r/d/a"),)
 
@@ -97,3 +97,23 @@ def test_unsettled_differences_can_be_forgotten() -> None:
     assert ledger.settle(100) == ()
     look(ledger, 100, a_file("/r/a", size=6))
     assert ledger.settle(110) == (Modified(file=a_file("/r/a", size=6)),)
+
+
+class Asked(frozenset[str]):
+    """Folders that count how often one is looked for among them."""
+
+    times = 0
+
+    def __contains__(self, name: object) -> bool:
+        Asked.times += 1
+        return super().__contains__(name)
+
+
+def test_many_folders_are_looked_below_in_one_pass() -> None:
+    """Thousands of folders that changed at once cost a look at each known folder, not at each for each."""
+    known = [a_file(f"/r/d{number}/a") for number in range(500)]
+    ledger = Ledger(known, quiet=1)
+    folders = Asked(f"/r/d{number}" for number in range(0, 500, 2))
+
+    assert ledger.below(folders) == {f"/r/d{number}/a" for number in range(0, 500, 2)}
+    assert Asked.times <= 3 * len(known)

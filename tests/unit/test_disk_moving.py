@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.disk import DiskMover
+from penstock.engines.disk import DiskMover, moving
 from penstock.model.errors import Exhausted, Refused
 from penstock.model.files import BlobHash
 from tests.support.trees import plant
@@ -107,6 +107,49 @@ async def test_a_source_that_was_replaced_stays(source: Path, target: Path) -> N
 
     assert refused.value.code == "ERR_FILE_CHANGING"
     assert (source.read_text(), texts(target)) == ("two", {})
+
+
+@pytest.mark.usefixtures("links")
+@pytest.mark.parametrize("there", [{}, {"a.pdf": "one"}], ids=["new", "known"])
+async def test_what_comes_by_the_name_while_it_is_moved_stays(
+    source: Path, target: Path, there: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M2: a file saved over the old name after the bytes were compared was read by nobody: not lost."""
+    plant(target, there)
+    at = "_hash" if there else "sync_folder"
+    does = getattr(moving, at)
+
+    def save_meanwhile(path: Path) -> object:
+        done = does(path)
+        if path != source.parent:
+            plant(source.parent, {"new": "two"})
+            (source.parent / "new").rename(source)
+        return done
+
+    monkeypatch.setattr(moving, at, save_meanwhile)
+
+    await mover.move(source, target, "a.pdf", digest=hash_of("one"))
+
+    assert texts(target) == {"a.pdf": "one"}
+    assert texts(source.parent) == {"a.pdf": "two"}
+
+
+async def test_others_of_the_name_are_read_only_if_they_are_as_long(
+    source: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M1: a name that comes every day costs no reading of all that came before."""
+    plant(target, {"a.pdf": "other", "a (2).pdf": "another", "a (3).pdf": "two"})
+    read: list[str] = []
+    hashing = moving._hash
+
+    def counted(path: Path) -> str:
+        read.append(path.name)
+        return hashing(path)
+
+    monkeypatch.setattr(moving, "_hash", counted)
+
+    assert (await mover.move(source, target, "a.pdf", digest=hash_of("one"))).path.name == "a (4).pdf"
+    assert read == ["a (3).pdf"]
 
 
 async def test_a_source_that_is_gone_is_told(tmp_path: Path, target: Path) -> None:

@@ -328,6 +328,25 @@ async def test_what_cannot_be_looked_at_is_not_gone(root: Path, monkeypatch: pyt
 
 
 @pytest.mark.usefixtures("way")
+async def test_what_nobody_will_take_is_told_once(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """W5: a name that is no text, or a pipe, lies there for ever; whoever put it there can read why."""
+    async with watching(root) as ear:
+        (root / os.fsdecode(b"caf\xe9.txt")).write_text("1")
+        os.mkfifo(root / "pipe.txt")
+        plant(root, {"a.txt": "2"})
+        await ear.hears("+a.txt")
+        (root / os.fsdecode(b"caf\xe9.txt")).write_text("12")
+        plant(root, {".gitignore": "x"})  # looked at as a whole
+        plant(root, {"b.txt": "3"})
+        await ear.hears("+b.txt")
+
+    assert sorted(record.getMessage() for record in caplog.records) == [
+        f"{root}/caf\\xe9.txt is passed over: name_not_text",
+        f"{root}/pipe.txt is passed over: special",
+    ]
+
+
+@pytest.mark.usefixtures("way")
 async def test_an_ignore_file_nobody_can_use_deletes_nothing(root: Path) -> None:
     """W5: it closes its folder for new files and leaves those that are known."""
     plant(root, {"a.txt": "1", "d/b.txt": "2"})

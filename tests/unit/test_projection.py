@@ -4,8 +4,10 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
+from penstock.engines.qdrant.shapes import name_of
 from penstock.model.catalogue import Debt, DebtKind, StageId, StageKind, VersionId
 from penstock.model.diagnosis import Flaw
 from penstock.model.jobs import WorkerId
@@ -14,6 +16,7 @@ from penstock.model.points import Found, Leg, Space
 from penstock.pipeline.projection import points_debt, purge_of, space_debt, space_of, subject_of
 from penstock.ports.database import Transaction
 from tests.support.cataloguing import blob_of, declared, new_document, pay_purges, version_id, write_version
+from tests.support.ingested import by_hand
 from tests.support.jobs import a_job
 from tests.support.outside import Outside, outside_on
 from tests.support.servers.qdrant import qdrant_url
@@ -203,3 +206,55 @@ async def test_a_question_under_way_outlives_its_space(outside: Outside) -> None
     outside.vectors.nearest = gone  # type: ignore[method-assign]
 
     assert await outside.found("fish") == []
+
+
+async def change(qdrant_url: str, outside: Outside, verb: str, path: str, body: dict[str, object]) -> None:
+    """Change points behind everybody's back, as any program that reaches the server may."""
+    (space,) = await outside.vectors.spaces()
+    name = name_of(await outside.store.manifest.home(), space)
+    async with httpx.AsyncClient(base_url=qdrant_url) as http:
+        told = await http.request(verb, f"/collections/{name}/points{path}?wait=true", json=body)
+        assert told.status_code == 200, told.text
+
+
+def dense(*numbers: float) -> dict[str, object]:
+    return {"vector": {"dense": list(numbers)}}
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "body"),
+    [
+        ("PUT", "/vectors", {"points": [{"id": 1, **dense(0.5, 0.5, -0.5, 0.5)}]}),
+        ("PUT", "/vectors", {"points": [{"id": 1, "vector": {"words": {"indices": [7], "values": [1.0]}}}]}),
+        ("POST", "/vectors/delete", {"points": [1], "vector": ["words"]}),
+        ("POST", "/vectors/delete", {"points": [1], "vector": ["dense"]}),
+        ("POST", "/payload", {"points": [1], "payload": {"tenant": "another"}}),
+        ("POST", "/payload", {"points": [1], "payload": {"number": 99}}),
+    ],
+)
+async def test_a_point_that_is_not_its_chunk_is_put_again(
+    outside: Outside, qdrant_url: str, verb: str, path: str, body: dict[str, object]
+) -> None:
+    """A vector, words or marks that somebody changed: a deep look finds them, the repair needs no model."""
+    await outside.ingest("/a.txt", "one fish")
+    await outside.ingest("/b.txt", "two fish")
+    assert await outside.projection.flaws(limit=10, deep=True) == []
+    await change(qdrant_url, outside, verb, path, body)
+
+    assert await outside.projection.flaws(limit=10) == []
+    (flaw,) = await outside.projection.flaws(limit=10, deep=True)
+    assert (flaw.flaw, flaw.sentence) == (
+        Flaw.VECTORS_DIFFER,
+        "a.txt: 1 of 1 chunks differ in the vector store",
+    )
+    assert await outside.projection.mend(flaw)
+    assert await outside.projection.flaws(limit=10, deep=True) == []
+
+
+async def test_a_recipe_that_cannot_be_read_ends_no_look(outside: Outside, tmp_path: Path) -> None:
+    """Where its points belong nobody can say then; what the database tells of it is mended first."""
+    await outside.ingest("/a.txt", "one fish")
+    by_hand(tmp_path, "UPDATE generations SET recipe_json = '{'")
+
+    assert await outside.projection.flaws(limit=10, deep=True) == []
+    assert await outside.projection.unneeded() == []

@@ -21,6 +21,7 @@ from penstock.model.files import FoundFile, Portion, Selection, mark_of
 from penstock.model.jobs import BatchId, Lease, Operation
 from penstock.model.options import Options, Origin, options_of
 from penstock.model.payloads import Folder, Library, Project, Rename
+from penstock.model.stored_json import stored_object
 from penstock.model.surveys import Survey
 from penstock.ports.attempt import Attempt
 from penstock.ports.batches import Batches
@@ -244,7 +245,7 @@ def _is_of(library: Library, document: Document) -> bool:
     """Whether a file was taken in with a library: it says so, or lies in its folder and says nothing."""
     if document.source is not Source.FILE:
         return False
-    told = json.loads(document.metadata_json)
+    told = stored_object(document.metadata_json)
     if "library" in told:
         wanted = (library.library_name, library.library_version)
         return (told["library"], told.get("library_version", "")) == wanted

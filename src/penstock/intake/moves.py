@@ -1,25 +1,27 @@
 """Moves: a file of an incoming folder goes to processed or failed once its job has ended.
 
 The debt was written in the transaction that ended the job, so a crash between the two loses neither; a move
-that happened already is a success. A file whose bytes are no longer those the job took is a new arrival with
-a job of its own, and stays.
+that happened already is a success. A file that is no longer the one the job took, or could not take, is a new
+arrival with a job of its own, and stays.
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from penstock.intake.incoming import SourceFolders
 from penstock.intake.yields import Yields
 from penstock.model.catalogue import Debt
 from penstock.model.errors import Refused
-from penstock.model.files import BlobHash, blob_hash
+from penstock.model.files import blob_hash
 from penstock.model.jobs import Job, JobId
 from penstock.model.options import options_of
 from penstock.model.provenance import provenance_of
 from penstock.model.records import error_record, stamp, status_record
 from penstock.model.states import State
+from penstock.model.stored_json import stored_object
 from penstock.ports.catalogue import Catalogue
 from penstock.ports.database import Database
 from penstock.ports.desk import Desk
@@ -50,7 +52,7 @@ class Moves:
         return True
 
     async def _move(self, job: Job) -> None:
-        path = Path(str(json.loads(job.payload_json)["file_path"]))
+        path = Path(str(stored_object(job.payload_json).get("file_path", "")))
         if not self._folders.holds(job.collection, path):
             return
         document = await self._yields.document(job.id)
@@ -59,8 +61,18 @@ class Moves:
         name = _name_of(provenance_of(job.metadata_json).filename or path.name, path)
         folder = self._folders.outcome(job.collection, done=done)
         digest = None if taken is None else blob_hash(taken)
-        demanded = options_of(job.metadata_json).demanded
-        moved = await self._moved(path, folder, name, digest)
+        options = options_of(job.metadata_json)
+        demanded = options.demanded
+        move = partial(
+            self._mover.move,
+            path,
+            folder,
+            digest=digest,
+            # What failed may never have been captured; the document's last bytes are an earlier file's then.
+            mark=None if done else options.mark,
+            until=job.started_at or job.finished_at,
+        )
+        moved = await self._moved(move, name, path.name)
         if moved is not None and demanded and moved.earlier and moved.path.name == path.name != name:
             # It was found before its message came; the message's name counts.
             earlier, moved = moved.path, await self._mover.move(moved.path, folder, name, digest=digest)
@@ -72,7 +84,8 @@ class Moves:
             return
         if done:
             made = await self._yields.of_document(document)
-            record, suffix = status_record(job, filename=name, made=made), META
+            stages = await self._catalogue.stages_of_job(job.id)
+            record, suffix = status_record(job, filename=name, made=made, stages=stages), META
         else:
             record, suffix = error_record(job, filename=name), ERROR
         # Whoever watches the folder may have found the file a message is about: the message's record counts.
@@ -83,11 +96,11 @@ class Moves:
             since = stamp(job.created_at)
             await self._mover.write_beside(moved.path, suffix, record, keep=moved.earlier, since=since)
 
-    async def _moved(self, path: Path, folder: Path, name: str, digest: BlobHash | None) -> Moved | None:
+    async def _moved(self, move: Callable[..., Awaitable[Moved]], *names: str) -> Moved | None:
         """Where it is now: under the name its message gave it, or where another job had moved it before."""
-        for called in dict.fromkeys((name, path.name)):
+        for called in dict.fromkeys(names):
             try:
-                return await self._mover.move(path, folder, called, digest=digest)
+                return await move(called)
             except Refused as refused:
                 if refused.code == "ERR_FILE_CHANGING":
                     return None

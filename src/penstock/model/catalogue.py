@@ -10,7 +10,6 @@ nothing else; so the flip of a version, a delete and the swap of a generation ar
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +20,7 @@ from penstock.model.chunks import Chunk
 from penstock.model.errors import ErrorReport
 from penstock.model.instants import instant
 from penstock.model.jobs import JobId, TenantId
+from penstock.model.stored_json import stored_object
 
 WorkspaceId = NewType("WorkspaceId", str)
 CollectionId = NewType("CollectionId", int)
@@ -125,7 +125,7 @@ class Collection:
             "chunks": counts.get("chunks", 0),
             "bytes": counts.get("bytes", 0),
             "rebuilding": self.building is not None,
-            "recipe": json.loads(self.recipe_json),
+            "recipe": stored_object(self.recipe_json),
         }
 
 

@@ -43,6 +43,7 @@ CODES: Mapping[str, str] = {
     "ERR_STORE_UNAVAILABLE": "The database cannot be reached.",
     "ERR_STORE_BUSY": "The database is held by another process for too long.",
     "ERR_STORE_CORRUPT": "The database file is damaged or is not a database.",
+    "ERR_STORE_MISSING": "There is no data in the folder that was named.",
     "ERR_STORE_MOVED": "The database was moved, deleted or replaced under a running program, which ended.",
     "ERR_STORE_READ_ONLY": "The database or its folder cannot be written.",
     "ERR_STORE_TOO_NEW": "The database was made by a newer Penstock.",
@@ -103,6 +104,7 @@ CODES: Mapping[str, str] = {
     "ERR_CURSOR_INVALID": "The cursor is not one that a page gave.",
     "ERR_REQUEST_INVALID": "The request does not have the documented shape.",
     "ERR_ROUTE_UNKNOWN": "There is nothing at this address.",
+    "ERR_UPGRADE_REQUIRED": "This address is a WebSocket.",
     "ERR_METHOD_UNKNOWN": "This address does not offer the method.",
     "ERR_HEAD_TOO_LARGE": "The headers of the request are too many or too long.",
     "ERR_BODY_TOO_LARGE": "The body is larger than the limit.",
@@ -232,6 +234,7 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
         "Check the owner and the mode of the data folder.",
         "Choose another with --data.",
     ),
+    "ERR_STORE_MISSING": ("Name the right folder with --data.", "Or begin: penstock collection create NAME."),
     "ERR_STORE_MOVED": (
         "Put the data folder where it was, or name it with --data, and start the program again.",
         "Stop every program first when you move, delete or restore a data folder.",

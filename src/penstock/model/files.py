@@ -154,9 +154,14 @@ class ProjectFacts:
 
 def blob_hash(text: str) -> BlobHash:
     """The text as a hash; anything else must never reach a path."""
-    if not _HASH.fullmatch(text):
+    if not is_blob_hash(text):
         raise Broken(f"{text[:80]!r} is not the SHA-256 of a blob")
     return BlobHash(text)
+
+
+def is_blob_hash(text: str) -> bool:
+    """Whether a text is the hash of some bytes."""
+    return _HASH.fullmatch(text) is not None
 
 
 def mark_of(file: FoundFile) -> str:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 
-from penstock.model.errors import Refused
+from penstock.model.errors import Broken, Refused
 
 SPLITTER = 1
 """Counts changes of the splitter that move chunks; part of a recipe's key, so old points are not mistaken."""
@@ -59,7 +59,7 @@ class Recipe:
         """The recipe of a kept text; Refused with what is wrong with it."""
         try:
             given = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise _wrong(f"the recipe is not JSON: {error}") from error
         known = {field.name for field in fields(cls)}
         if not isinstance(given, dict) or "model" not in given or not isinstance(given["model"], str):
@@ -67,6 +67,15 @@ class Recipe:
         if unknown := sorted(set(given) - known):
             raise _wrong(f"the recipe has no {unknown[0]}; it has {', '.join(sorted(known))}")
         return cls(**given)
+
+
+def kept_recipe(text: str, whose: str = "a collection") -> Recipe:
+    """The recipe a collection keeps; Broken, with what to do, where other hands have changed it."""
+    try:
+        return Recipe.from_json(text)
+    except Refused as wrong:
+        told = f"the recipe of {whose} is damaged ({wrong.message}); to mend it: penstock fsck --repair"
+        raise Broken(told) from wrong
 
 
 def _wrong(what: str) -> Refused:

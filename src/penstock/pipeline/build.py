@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from itertools import islice
 
 from penstock.model.catalogue import (
@@ -34,10 +33,13 @@ from penstock.model.catalogue import (
 from penstock.model.chunks import Chunk, Piece, Vector
 from penstock.model.errors import Broken, Fault, Refused, Unavailable, Unkept
 from penstock.model.files import BlobHash
-from penstock.model.jobs import TenantId
+from penstock.model.jobs import Lease, TenantId
 from penstock.model.options import Options
 from penstock.model.parsed import Parsed
-from penstock.model.recipes import Recipe
+from penstock.model.payloads import Content
+from penstock.model.recipes import kept_recipe
+from penstock.model.stored_json import stored_object
+from penstock.model.vector_keys import vector_key
 from penstock.pipeline.capture import Captured
 from penstock.pipeline.parse import PARSER
 from penstock.pipeline.split import split
@@ -189,13 +191,16 @@ class Builder:
             parsed = await self._read(kept.result)
             limits.check_pages(len(parsed.pages))
             return parsed, None
-        parsed = await self._parse_anew(captured, options, attempt.lease.tenant)
+        with attempt.aside() as step_aside:
+            parsed = await self._parse_anew(captured, options, attempt.lease.tenant, step_aside)
         limits.check_pages(len(parsed.pages))
         blob = await self._shop.blobs.put_bytes(encode_parsed(parsed))
         key = parse_key(captured.name, options, attempt.lease.tenant)
         return parsed, KeptParse(blob=captured.blob, parser=key, result=BlobId(blob.hash))
 
-    async def _parse_anew(self, captured: Captured, options: Options, tenant: TenantId) -> Parsed:
+    async def _parse_anew(
+        self, captured: Captured, options: Options, tenant: TenantId, slow: Callable[[], None]
+    ) -> Parsed:
         """Parse; a file on which the parser dies gets one more try in a fresh child, then it is poison."""
         async with self._shop.blobs.path_of(BlobHash(captured.blob)) as path:
             parse = partial(
@@ -204,6 +209,7 @@ class Builder:
                 captured.name,
                 lenient=options.skip_validation,
                 owner=tenant,
+                slow=slow,
             )
             try:
                 return await parse()
@@ -228,7 +234,7 @@ class Builder:
         self, attempt: Attempt, parsed: Parsed, generation: Generation, version: Version
     ) -> Rest:
         """Write the chunks of the version, each with its vector, but for the last few of both."""
-        recipe = Recipe.from_json(generation.recipe_json)
+        recipe = kept_recipe(generation.recipe_json)
         model = self._shop.embedding.model
         if recipe.model != model:
             raise Unavailable(
@@ -245,7 +251,7 @@ class Builder:
             )
             vectors = await self._embed(attempt, [piece for _, piece in portion], part)
             tenant = attempt.lease.tenant
-            chunks = [_new_chunk(parsed, chunk, vector_key(piece, tenant)) for chunk, piece in portion]
+            chunks = [_new_chunk(parsed, chunk, vector_key(piece.key, tenant)) for chunk, piece in portion]
             total += len(portion)
             if len(portion) < PORTION:
                 return Rest(version=version.id, vectors=vectors, chunks=chunks, total=total)
@@ -262,7 +268,7 @@ class Builder:
         The last one is the caller's to keep: it has more to write at that moment, and one commit costs less.
         """
         model = self._shop.embedding.model
-        wanted = {vector_key(piece, attempt.lease.tenant): piece for piece in pieces}
+        wanted = {vector_key(piece.key, attempt.lease.tenant): piece for piece in pieces}
         known = await self._shop.catalogue.known_vectors(model, list(wanted)) if wanted else set()
         missing = [(key, piece) for key, piece in wanted.items() if key not in known]
         left = len(missing)
@@ -299,11 +305,6 @@ def parse_key(name: str, options: Options, tenant: TenantId) -> str:
     return f"{PARSER}:{ending.lower() if dot else ''}{':lenient' if options.skip_validation else ''}{whose}"
 
 
-def vector_key(piece: Piece, tenant: TenantId) -> bytes:
-    """By what a text's vector is remembered beside the model: the text, and whose it is, as for parses."""
-    return piece.key if tenant == LOCAL_TENANT else sha256(f"{tenant}\0".encode() + piece.key).digest()
-
-
 def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Options) -> Begun | None:
     """Admit the document and begin a version in each generation that lacks these bytes."""
     lease = attempt.lease
@@ -328,7 +329,7 @@ def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Optio
     if targets:
         parse = tx.kept.parse_of(captured.blob, parse_key(captured.name, options, lease.tenant))
         return Begun(document=document, stage=stage, targets=targets, parse=parse)
-    tx.documents.touch(document.id, metadata_json=_metadata(document, options), branch=lease.branch)
+    tx.documents.touch(document.id, metadata_json=_metadata(document, lease, options), branch=lease.branch)
     tx.kept.note_file(document.id, mark=options.mark, root=options.root)
     tx.stages.finish(lease, stage)
     return None
@@ -349,17 +350,22 @@ def _to_ingest(
         title=parsed.title,
         media=parsed.media,
         pages=len(parsed.pages) or None,
-        metadata_json=_metadata(begun.document, options),
+        metadata_json=_metadata(begun.document, attempt.lease, options),
         branch=attempt.lease.branch,
     )
     tx.stages.finish(attempt.lease, begun.stage)
     return tx.stages.begin(attempt.lease, begun.document.id, StageKind.INGEST)
 
 
-def _metadata(document: Document, options: Options) -> str:
-    """What is said of a document now, over what was said before unless that is to go."""
-    kept = json.loads(document.metadata_json) if options.preserve_metadata else {}
-    return json.dumps({**kept, **options.document}, ensure_ascii=False)
+def _metadata(document: Document, lease: Lease, options: Options) -> str:
+    """What is said of a document now, over what was said before unless that is to go.
+
+    A text's full tag is said of it too; its main tag is its name.
+    """
+    kept = stored_object(document.metadata_json) if options.preserve_metadata else {}
+    tag = lease.payload.full_tag if isinstance(lease.payload, Content) else None
+    said = {**({} if tag is None else {"full_tag": tag}), **options.document}
+    return json.dumps({**kept, **said}, ensure_ascii=False)
 
 
 def _some(pieces: Iterator[tuple[Chunk, Piece]]) -> list[tuple[Chunk, Piece]]:

@@ -20,7 +20,7 @@ from penstock.model.catalogue import (
     Source,
 )
 from penstock.model.errors import Broken
-from penstock.model.files import BlobHash, blob_hash
+from penstock.model.files import BlobHash, blob_hash, is_blob_hash
 from penstock.model.jobs import JobId, NewJob
 from penstock.model.options import Options, Origin
 from penstock.model.payloads import Content, File, Library, Payload
@@ -73,14 +73,17 @@ class Payments:
 
     async def free_blob(self, debt: Debt) -> bool:
         """Let bytes go, unless something refers to them, is about to, or has just captured them again."""
-        blob = blob_hash(debt.about)
+        if is_blob_hash(debt.about):  # what somebody wrote by hand may be none
+            await self._let_go(blob_hash(debt.about))
+        await self._paid(debt)
+        return True
+
+    async def _let_go(self, blob: BlobHash) -> None:
         if not await self._in_use(blob):
             before = self._clock.now() - SPARE_SECONDS
             removed = await self._shop.blobs.remove(blob, before=before, unless=partial(self._in_use, blob))
             if not removed and await self._is_there(blob):
                 raise Later(SPARE_SECONDS)
-        await self._paid(debt)
-        return True
 
     async def _in_use(self, blob: BlobHash) -> bool:
         return await self._shop.catalogue.blob_in_use(BlobId(blob))

@@ -12,7 +12,8 @@ space; so the drop is a debt too, and it is paid when a look after it finds nobo
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 
 from penstock.model.catalogue import Debt, DebtKind, NewDebt, VersionId
 from penstock.model.diagnosis import Disagreement, Flaw
@@ -84,13 +85,11 @@ class Projection:
             await self.mend(each)
         return True
 
-    async def flaws(self, *, limit: int) -> list[Disagreement]:
-        """Where points and chunks disagree, either way; at most so many of a kind."""
-        found = []
-        async for each in self._lacking():
-            found.append(each)
-            if len(found) == limit:
-                break
+    async def flaws(self, *, limit: int, deep: bool = False) -> list[Disagreement]:
+        """Where points and chunks disagree, either way; at most so many of a kind; `deep` reads points."""
+        found = await _some(self._lacking(), limit)
+        if deep:
+            found += await _some(self._differing(), limit)
         count = sum([len(await self._unneeded(space)) for space in await self._vectors.spaces()])
         if count:
             told = f"{count} vectors in the vector store belong to no chunk"
@@ -105,7 +104,7 @@ class Projection:
     async def mend(self, flaw: Disagreement) -> bool:
         """Put what lacks from the database, remove what nothing needs; nothing is embedded for it."""
         match flaw.flaw:
-            case Flaw.VECTORS_MISSING:
+            case Flaw.VECTORS_MISSING | Flaw.VECTORS_DIFFER:
                 await self.put(VersionId(int(flaw.about)))
             case Flaw.VECTORS_UNUSED:
                 await self.clear()
@@ -113,7 +112,7 @@ class Projection:
                 return False
         return True
 
-    async def _lacking(self, space: Space | None = None) -> AsyncIterator[Disagreement]:
+    async def _lacking(self, space: Space | None = None) -> AsyncGenerator[Disagreement, None]:
         """Versions some points of which are not there, of one space or of all."""
         after = 0
         while listed := await self._manifest.current(after=after):
@@ -130,6 +129,29 @@ class Projection:
                         sentence=told,
                         document=each.document,
                     )
+
+    async def _differing(self) -> AsyncGenerator[Disagreement, None]:
+        """Versions some points of which are there and are not what their chunks say."""
+        after = 0
+        while listed := await self._manifest.current(after=after):
+            after = listed[-1].version
+            for each in listed:
+                count = await self._count_differing(each)
+                if count and await self._is_current(each):
+                    told = f"{each.name}: {count} of {len(each.chunks)} chunks differ in the vector store"
+                    yield Disagreement(
+                        flaw=Flaw.VECTORS_DIFFER,
+                        about=str(each.version),
+                        sentence=told,
+                        document=each.document,
+                    )
+
+    async def _count_differing(self, listed: Listed) -> int:
+        count = first = 0
+        while points := await self._manifest.points(listed.version, first=first, limit=PORTION):
+            count += len(await self._vectors.differing(listed.space, points))
+            first += len(points)
+        return count
 
     async def _known(self, listed: Sequence[Listed]) -> Mapping[int, VersionId]:
         found: dict[int, VersionId] = {}
@@ -158,6 +180,16 @@ class Projection:
             unneeded += await self._manifest.missing(chunks)
             after = chunks[-1]
         return unneeded
+
+
+async def _some(flaws: AsyncGenerator[Disagreement, None], limit: int) -> list[Disagreement]:
+    found: list[Disagreement] = []
+    async with aclosing(flaws):
+        async for each in flaws:
+            found.append(each)
+            if len(found) == limit:
+                break
+    return found
 
 
 def points_debt(purge: Debt) -> NewDebt:

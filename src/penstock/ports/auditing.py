@@ -9,14 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from penstock.model.diagnosis import Disagreement, Need, Owed
+from penstock.model.diagnosis import Disagreement, Laid, Need, Owed
 
 
 class Auditor(Protocol):
     """Compares, and mends what can be mended inside the database."""
 
-    async def disagreements(self, *, limit: int = 1000, deep: bool = False) -> list[Disagreement]:
-        """Every flaw, at most `limit` of a kind (A1); `deep` also reads the database and the words whole."""
+    async def disagreements(
+        self, *, limit: int = 1000, deep: bool = False, declared: Sequence[str] = ()
+    ) -> list[Disagreement]:
+        """Every flaw, at most `limit` of a kind (A1); `deep` also reads every page, chunk and word.
+
+        Collections that are `declared` are made when they are needed: jobs may wait for them already.
+        """
+        ...
+
+    async def laid(self, *, after: int = 0, limit: int = 100) -> list[Laid]:
+        """Current versions of generations in use, with a higher number than that, and their kept texts."""
+        ...
+
+    async def spans(self, version: int) -> list[tuple[int, int, str]]:
+        """Where each chunk of a version starts and ends in its text, and what it says."""
         ...
 
     async def mend(self, flaws: Sequence[Disagreement]) -> list[bool]:

@@ -111,6 +111,13 @@ class Shelves(Protocol):
         """The generation being built beside, of this recipe; joins an open one of the same recipe."""
         ...
 
+    def restore(self, collection: CollectionId, recipe_json: str) -> Collection | None:
+        """Put an index back whose row is gone or cannot be read; None where there is nothing to do.
+
+        Its recipe is this one with the model its vectors are of: have it rebuilt, it may have been another.
+        """
+        ...
+
     def swap(self, collection: CollectionId, *, without: Sequence[DocumentId] = ()) -> bool:
         """Let the generation being built answer, if it is complete (K13); the old one's purge is owed.
 

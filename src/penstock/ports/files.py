@@ -16,6 +16,7 @@ W4  The watched folder's own going tells no file as gone, and neither does its s
 W5  What cannot be looked at is not told as gone.
 M1  A move never overwrites: another file of that name makes `name (2).pdf`.
 M2  Repeating a move that happened is success and changes nothing.
+M3  A file that was put in the place of the one that is meant stays: nobody has read it yet.
 """
 
 from __future__ import annotations
@@ -70,10 +71,20 @@ class Moved:
 class Mover(Protocol):
     """Moves files between folders that are ours."""
 
-    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash | None) -> Moved:
+    async def move(
+        self,
+        source: Path,
+        folder: Path,
+        name: str,
+        *,
+        digest: BlobHash | None,
+        mark: str | None = None,
+        until: float | None = None,
+    ) -> Moved:
         """Bring the file into the folder under that name or the next free one (M1, M2); where it is now.
 
-        `digest` names the bytes that were captured; None takes a file nobody could capture as it is.
+        `digest` names the bytes that were captured. A file nobody could capture is the one that was judged
+        (M3) if it has the `mark`; without one, if nothing changed it after `until`.
         """
         ...
 

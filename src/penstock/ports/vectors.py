@@ -10,6 +10,7 @@ V6  A vector of another length than the space's, and a space of another shape, r
 V7  What cannot be reached raises Unavailable within the deadline; what is half done then is finished by
      repeating the call.
 V8  `drop` leaves nothing of a space; dropping it again changes nothing, and putting makes it anew.
+V9  `differing` compares all of a point: its vector, its words and what it says of itself.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ class Vectors(Protocol):
 
     async def known(self, space: Space, chunks: Sequence[int]) -> Mapping[int, VersionId]:
         """Which of these points are there, and of which version each is."""
+        ...
+
+    async def differing(self, space: Space, points: Sequence[Point]) -> list[int]:
+        """Which of these points are there and are not as they are given (V9), by number."""
         ...
 
     async def remove(self, space: Space, chunks: Sequence[int]) -> None:

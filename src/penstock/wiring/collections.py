@@ -15,9 +15,9 @@ from penstock.model.catalogue import (
     WorkspaceId,
 )
 from penstock.model.collections import RecreationPolicy, check_collection_name
-from penstock.model.errors import Refused
+from penstock.model.errors import Broken, Refused
 from penstock.model.jobs import Lease
-from penstock.model.recipes import Recipe
+from penstock.model.recipes import Recipe, kept_recipe
 from penstock.ports.database import Transaction
 from penstock.settings import DeclaredCollection, RecipeChoice, Settings
 from penstock.wiring.models import model_name, tokens_max_of
@@ -99,7 +99,7 @@ async def maker(
 
 def check_alike(found: Collection, description: str, choice: RecipeChoice) -> None:
     """Refused if a collection that is there says other than what was given."""
-    kept = asdict(Recipe.from_json(found.recipe_json))
+    kept = asdict(kept_recipe(found.recipe_json, found.name))
     unlike = [word for word, value in choice.given().items() if kept[word] != value]
     if description and description != found.description:
         unlike.append("description")
@@ -179,14 +179,17 @@ def wanted_recipe(settings: Settings, collection: Collection) -> RecipeChoice:
     found = _declared(settings, collection)
     if found is not None:
         return found.recipe
-    kept = asdict(Recipe.from_json(collection.recipe_json))
+    kept = asdict(kept_recipe(collection.recipe_json, collection.name))
     del kept["model"]
     return RecipeChoice(**kept)
 
 
 def differences(settings: Settings, collection: Collection) -> list[str]:
     """In what its recipe differs from the one in force, in words; it is never changed by itself."""
-    kept = asdict(Recipe.from_json(collection.recipe_json))
+    try:
+        kept = asdict(kept_recipe(collection.recipe_json, collection.name))
+    except Broken as broken:
+        return [broken.message]
     wanted = asdict(_recipe(settings, wanted_recipe(settings, collection)))
     return [f"{name} is {kept[name]}, now {wanted[name]}" for name in kept if kept[name] != wanted[name]]
 

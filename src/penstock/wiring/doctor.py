@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from penstock.engines.disk.mounts import kind_of, tells_all_news
@@ -244,20 +245,39 @@ async def _vectors(settings: Settings) -> list[Finding]:
     """Whether the server answers, and holds what it should; no database is made or migrated for it."""
     if not settings.vectors.is_url:
         return []
-    found = await asyncio.to_thread(examine, settings.data, seconds=0.0)
-    if found is None or found.schema != found.known:
-        return []
     version = await server_version(settings)
     if is_old(version):
         asked = ".".join(map(str, OLDEST))
         told = f"{settings.vectors} is Qdrant {version}; {asked} or newer is asked for."
         return [wrong("vectors", told, "Run a newer server; it reads the old one's data.")]
+    found = await asyncio.to_thread(examine, settings.data, seconds=0.0)
+    if found is None or found.schema != found.known:
+        return [ok("vectors", f"{settings.vectors} answers.")]
     async with open_store(settings) as store, open_projection(settings, store.manifest) as projection:
         points, chunks = (0, 0) if projection is None else await projection.coverage()
     if points < chunks:
         told = f"{settings.vectors} holds {points:,} vectors where at least {chunks:,} are due."
         return [warning("vectors", told, "Put them there from the database: penstock fsck --repair.")]
     return [ok("vectors", f"{settings.vectors} answers and holds {points:,} vectors.")]
+
+
+async def _address(settings: Settings) -> list[Finding]:
+    """Whether the API could be served where it should be, or is already."""
+    host, port = settings.http.host, settings.http.port
+    fault = await asyncio.to_thread(machine.listening_fault, host, port)
+    if fault is None:
+        return [ok("http", f"{host}:{port} is free for the API.")]
+    is_taken, why = fault
+    if not is_taken:
+        told = f"{host}:{port} cannot be listened on: {why}."
+        return [wrong("http", told, "Choose another with http.host and http.port.")]
+    described = await asyncio.to_thread(
+        partial(machine.answer_of, host, port, "/api/openapi.json", seconds=ENDPOINT_SECONDS)
+    )
+    if b'"Penstock"' in described:
+        return [ok("http", f"A Penstock answers at {host}:{port}.")]
+    told = f"Another program listens at {host}:{port}, and it does not answer as Penstock does."
+    return [warning("http", told, "Stop it, or choose another port with --port or http.port.")]
 
 
 async def _sign_in(settings: Settings) -> list[Finding]:
@@ -305,6 +325,7 @@ CHECKS: dict[str, Check] = {
     "answerer": _answerer,
     "redis": _redis,
     "vectors": _vectors,
+    "http": _address,
     "sign_in": _sign_in,
     "watching": _watching,
     "queue": _attendance,

@@ -29,6 +29,7 @@ from penstock.model.ids import documented_ids
 from penstock.model.jobs import Job, JobId, NewJob, Operation, TenantId
 from penstock.model.options import Options
 from penstock.model.payloads import Content, File, Folder, Library, Project
+from penstock.model.stored_json import stored_object
 from penstock.model.surveys import EXAMPLES_MAX
 from penstock.ports.clock import Clock
 from penstock.ports.codec import decode_payload
@@ -211,7 +212,7 @@ def submit_again(tx: Transaction, document: Document, job: Job) -> JobId:
         identity=now.identity,
         name=now.name,
         branch=now.branch,
-        metadata=_object(now.metadata_json),
+        metadata=stored_object(now.metadata_json),
     )
     (receipt,) = tx.submit([again])
     tx.documents.admit(new, job=receipt.job_id)

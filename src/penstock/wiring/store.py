@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Literal, Protocol, cast
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite
+from penstock.engines.sqlite.connection import DATABASE
 from penstock.engines.system.clock import SystemClock
 from penstock.model.catalogue import LOCAL_WORKSPACE, WorkspaceId
 from penstock.model.errors import Refused
@@ -68,6 +69,18 @@ class Store(Database, Protocol):
     def tickets(self) -> Tickets: ...
     @property
     def feed(self) -> Feed: ...
+
+
+def has_store(settings: Settings) -> bool:
+    """Whether there is one already where the settings say, which opening would make otherwise."""
+    _refuse_absent_engines(settings)
+    try:
+        (settings.data / DATABASE).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass  # opening it tells what is wrong
+    return True
 
 
 @asynccontextmanager

@@ -14,7 +14,6 @@ from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.words import plural
-from penstock.model.errors import Refused
 
 if TYPE_CHECKING:
     from penstock.model.diagnosis import Disagreement
@@ -69,9 +68,6 @@ class Checked(TypedDict):
 @click.pass_obj
 def command(given: Given, repair: bool, deep: bool, limit: int) -> int:
     """Prove that catalogue, vectors, words, bytes and queue agree."""
-    settings = given.settings()
-    if not (settings.data / "penstock.db").exists():
-        raise Refused(f"there is nothing to check in {settings.data}; --data names another folder")
 
     async def work(store: Store, settings: Settings) -> Checked:
         from penstock.wiring.fsck import Audit

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from hashlib import file_digest, sha256
@@ -35,6 +36,7 @@ from penstock.model.errors import Broken, Refused
 from penstock.model.files import Blob, BlobHash, blob_hash
 
 PIECE_BYTES = 1 << 20
+UNFINISHED = "unfinished"
 _HEX = "0123456789abcdef"
 
 
@@ -43,7 +45,7 @@ class DiskBlobs:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._unfinished = folder / "unfinished"
+        self._unfinished = folder / UNFINISHED
 
     @asynccontextmanager
     async def claiming(self) -> AsyncIterator[None]:
@@ -229,7 +231,7 @@ class Draft:
             with alone_in(target.parent):
                 file = _renewed(target) if there else None
                 if file is None:
-                    os.utime(self._file)
+                    _put_now(self._file)
                     os.fsync(self._file)
                     # Others may claim it once it is named, and nobody can have it alone in between.
                     fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -265,7 +267,7 @@ def _holds(target: Path, blob: Blob) -> bool:
             return False
         with target.open("rb") as file:
             return file_digest(file, "sha256").hexdigest() == blob.hash
-    except FileNotFoundError:
+    except OSError:  # it is not there, or cannot be read: what cannot be read is written anew
         return False
 
 
@@ -274,11 +276,17 @@ def _renewed(target: Path) -> int | None:
     file = claims.shared(target)
     if file is not None:
         try:
-            os.utime(file)
+            _put_now(file)
         except BaseException:
             os.close(file)
             raise
     return file
+
+
+def _put_now(file: int) -> None:
+    """Let it count as put now; the kernel's own stamp lags a tick behind the clock `before` is read from."""
+    now = time.time_ns()
+    os.utime(file, ns=(now, now))
 
 
 def _seized(path: Path, before: float | None, seized: Claims) -> int | None:

@@ -11,6 +11,7 @@ import fcntl
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,10 +42,15 @@ def sweep_unfinished(folder: Path) -> int:
     return _each_abandoned(folder, remove=True)
 
 
+def is_unfinished(name: str) -> bool:
+    """Whether a file is called as unfinished ones are."""
+    return _UNFINISHED.fullmatch(name) is not None
+
+
 def _each_abandoned(folder: Path, *, remove: bool) -> int:
     found = 0
     for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
-        if not _UNFINISHED.fullmatch(name):
+        if not is_unfinished(name):
             continue
         path = folder / name
         try:
@@ -52,6 +58,8 @@ def _each_abandoned(folder: Path, *, remove: bool) -> int:
         except FileNotFoundError:
             continue
         try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                continue
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The lock is held while the name goes, so a writer in its first moment sees that it lost it.
             if remove:

@@ -7,7 +7,7 @@ comes to one modification, and a lost event costs a delay, never a change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from penstock.model.files import Appeared, Change, FoundFile, Modified, Moved, Vanished
@@ -38,16 +38,15 @@ class Ledger:
         """Whether no file is known."""
         return not self._told
 
-    def below(self, folder: str) -> set[str]:
-        """The paths known or seen below a folder."""
-        inside = folder + "/"
+    def below(self, folders: Set[str]) -> set[str]:
+        """The paths known or seen below some folders, in one pass however many these are."""
         told = (
             path
             for place, files in self._told.items()
-            if place == folder or place.startswith(inside)
+            if within(place, folders) is not None
             for path in files
         )
-        return {*told, *(path for path in self._seen if path.startswith(inside))}
+        return {*told, *(path for path in self._seen if within(folder_of(path), folders) is not None)}
 
     def compare(self, paths: Iterable[str], found: Mapping[str, FoundFile], now: float) -> None:
         """Take note of how these paths look now; what is not in `found` is not there."""
@@ -114,17 +113,31 @@ class Ledger:
         return Appeared(file=file) if known is None else Modified(file=file)
 
     def _known(self, path: str) -> FoundFile | None:
-        return self._told.get(path.rpartition("/")[0], {}).get(path)
+        return self._told.get(folder_of(path), {}).get(path)
 
     def _tell(self, path: str, file: FoundFile | None) -> None:
         self._seen.pop(path, None)
-        folder = path.rpartition("/")[0]
+        folder = folder_of(path)
         if file is not None:
             self._told.setdefault(folder, {})[path] = file
         elif folder in self._told:
             self._told[folder].pop(path, None)
             if not self._told[folder]:
                 del self._told[folder]
+
+
+def within(path: str, places: Set[str]) -> str | None:
+    """The place that is this path, or the nearest folder above it; None if none is."""
+    while path:
+        if path in places:
+            return path
+        path = folder_of(path)
+    return None
+
+
+def folder_of(path: str) -> str:
+    """The folder a path lies in."""
+    return path.rpartition("/")[0]
 
 
 def _signs(file: FoundFile) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.engines.disk.aside import Stop, aside
 from penstock.engines.disk.durable import (
@@ -30,7 +30,7 @@ from penstock.engines.disk.faults import keeping_fault, printable
 from penstock.engines.disk.locking import alone_in
 from penstock.engines.disk.opening import opened
 from penstock.model.errors import Broken, Exhausted, Fault, Refused
-from penstock.model.files import BlobHash
+from penstock.model.files import BlobHash, FoundFile, mark_of
 from penstock.ports.files import Moved
 
 SAME_NAME_MAX = 1000
@@ -44,14 +44,24 @@ _ENDING_MAX = 20
 class DiskMover:
     """Moves files; any number of processes may do so at once."""
 
-    async def move(self, source: Path, folder: Path, name: str, *, digest: BlobHash | None) -> Moved:
-        """Bring a file with these bytes, or with whatever it has, into the folder; where it is now."""
+    async def move(
+        self,
+        source: Path,
+        folder: Path,
+        name: str,
+        *,
+        digest: BlobHash | None,
+        mark: str | None = None,
+        until: float | None = None,
+    ) -> Moved:
+        """Bring a file with these bytes, or the one that was judged, into the folder; where it is now."""
+        meant = _Meant(digest, mark, until)
 
         def work(_: Stop) -> Moved:
             try:
                 make_folder(folder)
                 with alone_in(folder):
-                    return _move(source, folder, fitting_name(name), digest)
+                    return _move(source, folder, fitting_name(name), meant)
             except OSError as error:
                 raise keeping_fault(error, folder) from error
 
@@ -131,8 +141,29 @@ def _beside(target: Path, suffix: str) -> Path:
     return target.with_name((target.name if fits else fitting_name(target.name)) + suffix)
 
 
-def _move(source: Path, folder: Path, name: str, wanted: BlobHash | None) -> Moved:
-    about, digest = _captured(source, wanted)
+class _Meant(NamedTuple):
+    """What tells the file that is meant from one that was put in its place."""
+
+    digest: BlobHash | None
+    mark: str | None
+    until: float | None
+
+    def is_it(self, about: os.stat_result, found: str) -> bool:
+        """Whether a file with this standing and these bytes is the one."""
+        if self.mark is not None and _mark(about) == self.mark:
+            return True
+        if self.digest is not None or self.mark is not None:
+            return found == self.digest
+        # A second name for it, as a move that was cut short leaves, changes that time too.
+        return self.until is None or about.st_ctime <= self.until or about.st_nlink > 1
+
+
+def _mark(about: os.stat_result) -> str:
+    return mark_of(FoundFile(path="", size=about.st_size, mtime_ns=about.st_mtime_ns, inode=about.st_ino))
+
+
+def _move(source: Path, folder: Path, name: str, meant: _Meant) -> Moved:
+    about, digest = _captured(source, meant)
     for target in _candidates(folder, name):
         there = _stat(target)
         if there is None:
@@ -140,9 +171,9 @@ def _move(source: Path, folder: Path, name: str, wanted: BlobHash | None) -> Mov
                 break
             _place(source, target, about, digest)
             return Moved(path=target, earlier=False)
-        if stat.S_ISREG(there.st_mode) and _hash(target) == digest:
+        if _may_be(there, about) and _hash(target) == digest:
             if about is not None:
-                _drop(source)
+                _leave(source, about)
             return Moved(path=target, earlier=about is None)
     else:
         raise Exhausted(f"{printable(folder)} holds {SAME_NAME_MAX} other files named like {name!r}")
@@ -162,18 +193,18 @@ def _find(folder: Path, name: str, digest: BlobHash, size_max: int) -> Path | No
     return None
 
 
-def _captured(source: Path, wanted: BlobHash | None) -> tuple[os.stat_result | None, BlobHash | None]:
-    """How the source stands if it holds the captured bytes, None if it is gone; and what bytes they are."""
+def _captured(source: Path, meant: _Meant) -> tuple[os.stat_result | None, BlobHash | None]:
+    """How the source stands if it is the one that is meant, None if it is gone; and what bytes it has."""
     try:
         with opened(source, limit=_ANY_SIZE) as (file, about), os.fdopen(os.dup(file), "rb") as reader:
             found = file_digest(reader, "sha256").hexdigest()
     except Fault as fault:
         if fault.code == "ERR_FILE_NOT_FOUND":
-            return None, wanted
+            return None, meant.digest
         raise
-    if wanted is not None and found != wanted:
+    if not meant.is_it(about, found):
         raise Refused(
-            f"{printable(source)} holds other bytes than were captured; it stays", code="ERR_FILE_CHANGING"
+            f"{printable(source)} holds other bytes than were read; it stays", code="ERR_FILE_CHANGING"
         )
     return about, BlobHash(found)
 
@@ -191,7 +222,7 @@ def _place(source: Path, target: Path, about: os.stat_result, digest: BlobHash |
             target.unlink()
             raise Refused(f"{printable(source)} was replaced while it was moved", code="ERR_FILE_CHANGING")
     sync_folder(target.parent)
-    _drop(source)
+    _leave(source, about)
 
 
 def _copy(source: Path, target: Path, about: os.stat_result, digest: BlobHash | None) -> None:
@@ -214,10 +245,22 @@ def _copy(source: Path, target: Path, about: os.stat_result, digest: BlobHash | 
             temporary.rename(target)
 
 
-def _drop(source: Path) -> None:
+def _leave(source: Path, about: os.stat_result) -> None:
+    """Take the old name away, unless it leads elsewhere by now: what was put there since is not yet read."""
     with suppress(FileNotFoundError):
-        source.unlink()
-        sync_folder(source.parent)
+        if _identity(os.lstat(source)) == _identity(about):
+            _drop(source)
+
+
+def _drop(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        path.unlink()
+        sync_folder(path.parent)
+
+
+def _may_be(there: os.stat_result, about: os.stat_result | None) -> bool:
+    """Whether a file may hold the bytes of the other; one of another size is not read through to learn it."""
+    return stat.S_ISREG(there.st_mode) and (about is None or there.st_size == about.st_size)
 
 
 def _candidates(folder: Path, name: str) -> Iterator[Path]:

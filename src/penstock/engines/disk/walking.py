@@ -240,9 +240,13 @@ class Walk:
             self._complaints += 1
             self._overlooked.append(overlooked(self.root, path, why))
 
-    def _portion(self, files: list[FoundFile]) -> Portion:
+    def overlooked(self) -> tuple[Overlooked, ...]:
+        """What was left out since the last time this was asked."""
         told, self._overlooked = self._overlooked, []
-        return Portion(files=tuple(files), overlooked=tuple(told))
+        return tuple(told)
+
+    def _portion(self, files: list[FoundFile]) -> Portion:
+        return Portion(files=tuple(files), overlooked=self.overlooked())
 
 
 def open_root(root: Path) -> int:

@@ -8,6 +8,7 @@ folders, a network's file system), looking is all there is. Where one cannot loo
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import stat
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -16,14 +17,16 @@ from pathlib import Path
 
 from penstock.engines.disk.aside import Stop, aside
 from penstock.engines.disk.dirt import Dirt, Feed
-from penstock.engines.disk.ledger import Files, Ledger
+from penstock.engines.disk.ledger import Files, Ledger, folder_of, within
 from penstock.engines.disk.mounts import tells_all_news
 from penstock.engines.disk.sieve import Sieve
-from penstock.engines.disk.walking import Walk
+from penstock.engines.disk.walking import OVERLOOKED_MAX, Walk
 from penstock.engines.system.clock import SystemClock
 from penstock.model.errors import Fault
-from penstock.model.files import Away, Back, Change, FoundFile, Selection
+from penstock.model.files import Away, Back, Change, FoundFile, Overlooked, Selection
 from penstock.ports.clock import Clock
+
+log = logging.getLogger("penstock.watching")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,7 @@ class _Watch:
         self._device: int | None = None
         self._is_away = False
         self._looked_at = clock.steady()
+        self._complained: set[str] = set()
         self._blind: set[str] = set()
         """Where known files could not be looked at; looked at again soon."""
 
@@ -152,10 +156,12 @@ class _Watch:
         try:
             if everything:
                 found, blind = await aside(self._walking([str(self._root)]))
-                self._compare([str(self._root)], set(), found, blind, now)
+                self._compare({str(self._root)}, set(), found, blind, now)
                 self._looked_at = self._clock.steady()
             else:
-                found, blind = await aside(self._walking(sorted(folders), names))
+                # What lies below another of them is walked with it.
+                outermost = [each for each in sorted(folders) if within(folder_of(each), folders) is None]
+                found, blind = await aside(self._walking(outermost, names))
                 self._compare(folders, names, found, blind, now)
         except Fault as fault:
             if fault.code != "ERR_FOLDER_NOT_FOUND":
@@ -164,13 +170,9 @@ class _Watch:
             return False
         return True
 
-    def _compare(
-        self, folders: Iterable[str], names: set[str], found: Files, blind: set[str], now: float
-    ) -> None:
-        paths = names | found.keys()
-        for folder in folders:
-            paths |= self._ledger.below(folder)
-        unseen = {path: _within(path, blind) for path in paths - found.keys()} if blind else {}
+    def _compare(self, folders: set[str], names: set[str], found: Files, blind: set[str], now: float) -> None:
+        paths = names | found.keys() | (self._ledger.below(folders) if folders else set())
+        unseen = {path: within(path, blind) for path in paths - found.keys()} if blind else {}
         hidden = {path: place for path, place in unseen.items() if place is not None}
         self._blind = set(hidden.values())
         self._ledger.forget(hidden)
@@ -188,28 +190,28 @@ class _Watch:
                 walk = self._walk(stop)
                 found |= {file.path: file for file in walk.files(self._below(folder))}
                 blind |= walk.blind
+                self._complain(walk.overlooked())
             walk = self._walk(stop)
             for name in names:
                 stop.look()
                 file = walk.look_at(self._below(name)) if name not in found else None
                 if file is not None:
                     found[name] = file
+            self._complain(walk.overlooked())
             top = os.fsencode(self._root)
             return found, {os.fsdecode(top + b"/" + path if path else top) for path in blind | walk.blind}
 
         return work
+
+    def _complain(self, overlooked: Iterable[Overlooked]) -> None:
+        """Say once of each what nobody will take: whoever put it there waits for it."""
+        for each in overlooked:
+            if each.path not in self._complained and len(self._complained) < OVERLOOKED_MAX:
+                self._complained.add(each.path)
+                log.warning("%s is passed over: %s", each.path, each.why)
 
     def _walk(self, stop: Stop) -> Walk:
         return Walk(root=self._root, sieve=self._sieve, enter=self.feed.follow, stop=stop)
 
     def _below(self, path: str) -> bytes:
         return os.fsencode(path).removeprefix(os.fsencode(self._root)).lstrip(b"/")
-
-
-def _within(path: str, places: set[str]) -> str | None:
-    """The place that is this path, or a folder above it; None if none is."""
-    while path:
-        if path in places:
-            return path
-        path = path.rpartition("/")[0]
-    return None

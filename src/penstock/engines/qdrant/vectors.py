@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from penstock.engines.qdrant.faults import missing, nonsense
+from penstock.engines.qdrant.lying import Lying
 from penstock.engines.qdrant.server import Server
 from penstock.engines.qdrant.shapes import (
     DENSE,
@@ -28,8 +29,11 @@ from penstock.model.errors import Broken, Refused
 from penstock.model.points import Found, Leg, Point, Space, Subject, SubjectKind
 
 T = TypeVar("T")
+FLOAT_BYTES = 4
 SEARCH_EFFORT = 256
 """How many candidates a graph is searched with; more find more of the true nearest, and cost more."""
+SOUGHT = ("version", "generation", "number")
+"""What a point must say to be found, and to be known for what it is."""
 
 
 class Named(Protocol):
@@ -38,19 +42,26 @@ class Named(Protocol):
     async def home(self) -> str: ...
 
 
-class _Payload(msgspec.Struct):
-    version: int
-
-
 class _Record(msgspec.Struct):
-    id: int
-    payload: _Payload
+    """A point as it lies there; what others put there, or changed, is none of ours."""
+
+    id: int | str
+    payload: dict[str, object] | None = None
+
+    @property
+    def version(self) -> VersionId | None:
+        """The version it says it is of; None where it does not say all that searching needs."""
+        said = self.payload or {}
+        version, generation, number = (said.get(name) for name in SOUGHT)
+        if not isinstance(self.id, int) or not isinstance(generation, str) or not isinstance(number, int):
+            return None
+        return VersionId(version) if isinstance(version, int) else None
 
 
 class _Scored(msgspec.Struct):
-    id: int
+    id: int | str
     score: float
-    payload: _Payload
+    payload: dict[str, object] | None = None
 
 
 class _Answer(msgspec.Struct):
@@ -58,7 +69,7 @@ class _Answer(msgspec.Struct):
 
 
 class _Numbered(msgspec.Struct):
-    id: int
+    id: int | str
 
 
 class _Page(msgspec.Struct):
@@ -107,7 +118,7 @@ class QdrantVectors:
         if told is None:
             raise missing(name)
         return [
-            [Found(chunk=at.id, version=VersionId(at.payload.version), score=at.score) for at in each.points]
+            [found for at in each.points if (found := _found(at)) is not None]
             for each in _read(told, list[_Answer])
         ]
 
@@ -138,15 +149,30 @@ class QdrantVectors:
         if subject is not None:
             body["filter"] = {"must": [_subject(subject)]}
         told = await self._server.call("POST", f"/collections/{name}/points/scroll", body)
-        return [] if told is None else [each.id for each in _read(told, _Page).points]
+        points = [] if told is None else _read(told, _Page).points
+        return [each.id for each in points if isinstance(each.id, int)]
 
     async def known(self, space: Space, chunks: Sequence[int]) -> Mapping[int, VersionId]:
         """Which of these points are there, and of which version each is."""
         name = await self._name(space)
-        body = {"ids": list(chunks), "with_payload": ["version"], "with_vector": False}
+        body = {"ids": list(chunks), "with_payload": list(SOUGHT), "with_vector": False}
         told = await self._server.call("POST", f"/collections/{name}/points", body)
         records = [] if told is None else _read(told, list[_Record])
-        return {each.id: VersionId(each.payload.version) for each in records}
+        return {int(each.id): each.version for each in records if each.version is not None}
+
+    async def differing(self, space: Space, points: Sequence[Point]) -> list[int]:
+        """Which of these points are there and are not as they are given."""
+        name = await self._name(space)
+        body = {"ids": [point.chunk for point in points], "with_payload": True, "with_vector": True}
+        told = await self._server.call("POST", f"/collections/{name}/points", body)
+        there = {each.id: each for each in ([] if told is None else _read(told, list[Lying]))}
+        return [
+            point.chunk
+            for point in points
+            if (found := there.get(point.chunk)) is not None
+            and len(point.vector) == space.dimension * FLOAT_BYTES
+            and not _is_alike(space, found, point)
+        ]
 
     async def remove(self, space: Space, chunks: Sequence[int]) -> None:
         """Remove points by number; where there is no collection there is nothing to remove."""
@@ -196,6 +222,14 @@ class QdrantVectors:
                 raise
 
 
+def _is_alike(space: Space, lying: Lying, point: Point) -> bool:
+    return (
+        lying.payload == _payload(point)
+        and lying.is_vector(DENSE, _numbers(space, point.vector))
+        and lying.is_sparse(WORDS, sparse_of(point.generation, point.words))
+    )
+
+
 def _put(space: Space, point: Point) -> dict[str, object]:
     return {
         "id": point.chunk,
@@ -203,15 +237,19 @@ def _put(space: Space, point: Point) -> dict[str, object]:
             DENSE: _numbers(space, point.vector),
             WORDS: sparse_of(point.generation, point.words),
         },
-        "payload": {
-            "workspace": point.workspace,
-            "tenant": point.tenant,
-            "collection": point.collection,
-            "generation": str(point.generation),
-            "document": point.document,
-            "number": point.document_number,
-            "version": point.version,
-        },
+        "payload": _payload(point),
+    }
+
+
+def _payload(point: Point) -> dict[str, object]:
+    return {
+        "workspace": point.workspace,
+        "tenant": point.tenant,
+        "collection": point.collection,
+        "generation": str(point.generation),
+        "document": point.document,
+        "number": point.document_number,
+        "version": point.version,
     }
 
 
@@ -233,6 +271,13 @@ def _query(
     if vector is None:
         return {"query": sparse_of(generation, words), "using": WORDS}
     return {"query": _numbers(space, vector), "using": DENSE, "params": {"hnsw_ef": SEARCH_EFFORT}}
+
+
+def _found(at: _Scored) -> Found | None:
+    version = (at.payload or {}).get("version")
+    if not isinstance(at.id, int) or not isinstance(version, int):
+        return None
+    return Found(chunk=at.id, version=VersionId(version), score=at.score)
 
 
 def _subject(subject: Subject) -> dict[str, object]:

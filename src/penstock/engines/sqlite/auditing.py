@@ -9,14 +9,22 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from penstock.engines.sqlite import words
 from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.debts import SqliteDebts
+from penstock.engines.sqlite.misfits import Misfit, is_unit, misfits
+from penstock.engines.sqlite.recounting import miscounts, recount
+from penstock.engines.sqlite.restoring import index_flaws
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, seconds
 from penstock.engines.sqlite.words import words_sql
-from penstock.model.catalogue import DebtKind, GenerationId, NewDebt
-from penstock.model.diagnosis import Disagreement, Flaw, Need, Owed
+from penstock.model.catalogue import LOCAL_WORKSPACE, DebtKind, GenerationId, NewDebt
+from penstock.model.diagnosis import Disagreement, Flaw, Laid, Need, Owed
+from penstock.model.errors import Broken, Displaced
+from penstock.model.standing import counted
+from penstock.model.stored_json import stored_object
 
 PORTION = 5000
 """Rows removed in one write."""
@@ -30,19 +38,50 @@ class SqliteAuditor:
     def __init__(self, store: Access) -> None:
         self._store = store
 
-    async def disagreements(self, *, limit: int = 1000, deep: bool = False) -> list[Disagreement]:
+    async def disagreements(
+        self, *, limit: int = 1000, deep: bool = False, declared: Sequence[str] = ()
+    ) -> list[Disagreement]:
         """Every flaw, at most `limit` of a kind."""
-        found = await self._store.look(lambda db: _flaws(db, limit, deep=deep))
+        found = await self._store.look(lambda db: _flaws(db, limit, declared, deep=deep))
         if deep:
             # FTS5 compares inside a write of its own; a generation at a time, so that others get their turn.
             for generation, name in await self._store.look(_generations):
                 if not any(each.flaw is Flaw.WORDS and each.about == str(generation) for each in found):
                     found += await self._store.change(_comparing(generation, name))
+            found += await self._misfits(limit)
         return found
+
+    async def _misfits(self, limit: int) -> list[Disagreement]:
+        """Versions of which a chunk's vector is no vector, or another text's; read a portion at a time."""
+        versions: dict[int, list[Misfit]] = {}
+        after: int | None = 0
+        while after is not None and len(versions) < limit:
+            some, after = await self._store.look(partial(misfits, after=after))
+            for each in some:
+                versions.setdefault(each.version, []).append(each)
+        return [
+            Disagreement(
+                flaw=Flaw.CHUNK_TEXTS,
+                about=str(version),
+                sentence=f"{some[0].name}: {counted(len(some), 'chunk')} of version {version} and their "
+                "vectors do not go together",
+                document=some[0].document,
+            )
+            for version, some in list(versions.items())[:limit]
+        ]
 
     async def mend(self, flaws: Sequence[Disagreement]) -> list[bool]:
         """Mend what is a matter of the database alone; False where that is not enough."""
-        return [await self._mend(each) for each in flaws]
+        return [await self._mended(each) for each in flaws]
+
+    async def _mended(self, each: Disagreement) -> bool:
+        """What cannot be mended keeps nothing else from it."""
+        try:
+            return await self._mend(each)
+        except Displaced:
+            raise
+        except Broken:
+            return False
 
     async def needed(self, *, after: str = "", limit: int = 1000) -> list[Need]:
         """Bytes something refers to, by hash."""
@@ -55,6 +94,19 @@ class SqliteAuditor:
         where = {"blobs": json.dumps(list(blobs))}
         rows = await self._store.look(lambda db: db.execute(sql("audit_unneeded"), where).fetchall())
         return [blob for (blob,) in rows]
+
+    async def laid(self, *, after: int = 0, limit: int = 100) -> list[Laid]:
+        """Current versions of generations in use, and where their texts lie."""
+        where = {"after": after, "limit": limit}
+        rows = await self._store.look(lambda db: db.execute(sql("audit_spans"), where).fetchall())
+        return [
+            Laid(version=version, document=document, name=name, parses=tuple(json.loads(parses)))
+            for version, document, name, parses in rows
+        ]
+
+    async def spans(self, version: int) -> list[tuple[int, int, str]]:
+        """Where each chunk of a version starts and ends in its text, and what it says."""
+        return await self._store.look(lambda db: db.execute(sql("audit_spans_of"), (version,)).fetchall())
 
     async def forget_parse(self, blob: str) -> None:
         """A kept parse whose bytes are gone is made anew."""
@@ -75,13 +127,15 @@ class SqliteAuditor:
         now = self._store.clock.now()
         while await self._store.change(lambda db: repair(db, each.about, now)):
             pass
-        return each.flaw is not Flaw.CHUNK_VECTORS
+        return each.flaw not in _BEGUN
 
 
-def _flaws(db: sqlite3.Connection, limit: int, *, deep: bool) -> list[Disagreement]:
+def _flaws(db: sqlite3.Connection, limit: int, declared: Sequence[str], *, deep: bool) -> list[Disagreement]:
     found = _file(db) if deep else []
+    found += index_flaws(db, limit) + miscounts(db, limit)
+    where = {"limit": limit, "declared": json.dumps(list(declared)), "local": LOCAL_WORKSPACE}
     for flaw, (name, sentence) in _CHECKS.items():
-        for row in db.execute(sql(name), {"limit": limit}).fetchall():
+        for row in db.execute(sql(name), where).fetchall():
             document = row[_DOCUMENT[flaw]] if flaw in _DOCUMENT else None
             found.append(
                 Disagreement(flaw=flaw, about=str(row[0]), sentence=sentence(row), document=document)
@@ -136,6 +190,21 @@ _CHECKS: dict[Flaw, tuple[str, Callable[[Sequence[object]], str]]] = {
     Flaw.CHUNK_VECTORS: (
         "audit_chunk_vectors",
         lambda row: f"{row[2]}: {row[3]} chunks of version {row[0]} have no vector that fits",
+    ),
+    Flaw.DOCUMENT_METADATA: (
+        "audit_document_metadata",
+        lambda row: f"the metadata of {row[1]} is no JSON object",
+    ),
+    Flaw.JOB_ASTRAY: (
+        "audit_job_astray",
+        lambda row: (
+            f"job {row[0]} waits for the collection {row[1]}, which is not there; make it, "
+            "or have the job cancelled"
+        ),
+    ),
+    Flaw.DOCUMENT_STRAYS: (
+        "audit_document_strays",
+        lambda row: f"{row[1]} says another workspace than its collection's",
     ),
     Flaw.CHUNK_ORPHANS: (
         "audit_chunk_orphans",
@@ -219,13 +288,49 @@ def _forget_vectors(db: sqlite3.Connection, version: str, _: float) -> int:
     return 0
 
 
-def _words_again(db: sqlite3.Connection, generation: str, _: float) -> int:
-    db.execute(words_sql("audit_words_again", GenerationId(int(generation))))
+def _forget_lengthless(db: sqlite3.Connection, version: str, _: float) -> int:
+    """What is no vector is made anew; one of another text may be somebody's and stays."""
+    rows = db.execute(sql("mend_lengths"), (int(version),)).fetchall()
+    db.execute(sql("mend_embeddings"), (json.dumps([each for each, vector in rows if not is_unit(vector)]),))
+    return 0
+
+
+def _let_answer(db: sqlite3.Connection, collection: str, _: float) -> int:
+    db.execute(sql("mend_collection"), {"collection": int(collection)})
+    return 0
+
+
+def _say_metadata(db: sqlite3.Connection, document: str, _: float) -> int:
+    """In JSON, whatever it says: nothing of it is dropped."""
+    row = db.execute(sql("metadata_of"), (document,)).fetchone()
+    if row is not None:
+        text = row[0].decode(errors="backslashreplace")
+        said = json.dumps(stored_object(text), ensure_ascii=False)
+        db.execute(sql("mend_metadata"), {"document": document, "metadata": said, "read": row[0]})
+    return 0
+
+
+def _bring_home(db: sqlite3.Connection, document: str, _: float) -> int:
+    db.execute(sql("mend_workspace"), {"document": document})
+    return 0
+
+
+def _words_again(db: sqlite3.Connection, about: str, _: float) -> int:
+    """From the ground: of a table that cannot be read, FTS5 can make no other."""
+    generation = GenerationId(int(about))
+    words.drop(db, generation)
+    words.make(db, generation)
+    db.execute(words_sql("audit_words_again", generation))
     return 0
 
 
 _REPAIRS: dict[Flaw, Callable[[sqlite3.Connection, str, float], int]] = {
+    Flaw.COLLECTION_INDEX: _let_answer,
+    Flaw.DOCUMENT_STRAYS: _bring_home,
+    Flaw.DOCUMENT_METADATA: _say_metadata,
+    Flaw.BATCH_COUNTS: recount,
     Flaw.CHUNK_VECTORS: _forget_vectors,
+    Flaw.CHUNK_TEXTS: _forget_lengthless,
     Flaw.CHUNK_ORPHANS: _remove_orphans,
     Flaw.WORDS: _words_again,
     Flaw.VERSION_ORPHANS: _give_up_version,
@@ -237,3 +342,5 @@ _REPAIRS: dict[Flaw, Callable[[sqlite3.Connection, str, float], int]] = {
     Flaw.STAGE_LOST: _end_stage,
 }
 """How each is mended; a repair says how much is left to do in a further write."""
+_BEGUN = frozenset({Flaw.CHUNK_VECTORS, Flaw.CHUNK_TEXTS, Flaw.COLLECTION_INDEX})
+"""Flaws that take more than that: their document, or all of them, must be built anew."""

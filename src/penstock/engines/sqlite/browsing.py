@@ -42,6 +42,7 @@ from penstock.model.catalogue import (
 )
 from penstock.model.chunks import Chunk
 from penstock.model.errors import Refused
+from penstock.model.stored_json import stored_words
 
 _UP = {
     Sorting.CREATED: "browse_created",
@@ -263,6 +264,6 @@ def _chunk_of(row: Row) -> ShownChunk:
         tokens=row[3],
         page_first=row[4],
         page_last=row[5],
-        headings=tuple(json.loads(row[6])),
+        headings=stored_words(row[6]) or (),
     )
     return ShownChunk(chunk=chunk, text=row[7])

@@ -10,10 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from penstock.engines.sqlite.faults import fault_of
+from penstock.engines.sqlite.faults import fault_of, folder_fault
 from penstock.engines.sqlite.line import keep_line
 from penstock.engines.sqlite.statements import sql
-from penstock.model.errors import Refused, Unavailable
+from penstock.model.errors import Refused
 
 Synchronous = Literal["full", "normal"]
 DATABASE = "penstock.db"
@@ -51,10 +51,7 @@ def prepare(folder: Path, *, synchronous: Synchronous, busy_seconds: float) -> P
         (folder / "run").mkdir(exist_ok=True)
         _make_private(path)
     except OSError as error:
-        raise Unavailable(
-            f"the data folder {folder} cannot be made or written ({error.strerror})",
-            code="ERR_STORE_READ_ONLY",
-        ) from error
+        raise folder_fault(error, folder) from error
     db: sqlite3.Connection | None = None
     try:
         _refuse_what_is_not_ours(path)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
+from penstock.engines.disk.faults import keeping_fault
 from penstock.model.errors import Broken, Exhausted, Fault, Unavailable
 
 _PRIMARY = 0xFF
@@ -32,3 +34,13 @@ def fault_of(error: sqlite3.Error, path: str) -> Fault:
     if primary == sqlite3.SQLITE_IOERR:
         return Unavailable(f"reading or writing {path} failed ({error})", code="ERR_STORE_UNAVAILABLE")
     return Broken(f"{path}: {error}", code="ERR_BROKEN")
+
+
+def folder_fault(error: OSError, folder: Path) -> Fault:
+    """Why the data folder cannot be used: a limit is reached for now, or somebody must make it usable."""
+    fault = keeping_fault(error, error.filename or folder)
+    if isinstance(fault, Exhausted):
+        return fault
+    return Unavailable(
+        f"the data folder {folder} cannot be made or written ({error.strerror})", code="ERR_STORE_READ_ONLY"
+    )

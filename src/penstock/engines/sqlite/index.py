@@ -16,6 +16,7 @@ from penstock.engines.sqlite.statements import sql
 from penstock.model.catalogue import CollectionId, DocumentId, GenerationId
 from penstock.model.errors import Refused
 from penstock.model.passages import Candidate, Candidates, Passage, Question, Scope
+from penstock.model.stored_json import stored_words
 from penstock.ports.index import VectorsLater
 
 T = TypeVar("T")
@@ -194,7 +195,7 @@ def _passage(row: tuple[Any, ...]) -> Passage:
         start=row[7],
         end=row[8],
         text=row[9],
-        headings=tuple(json.loads(row[10])),
+        headings=stored_words(row[10]) or (),
         page_first=row[11],
         page_last=row[12],
         metadata_json=row[13],

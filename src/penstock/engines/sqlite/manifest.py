@@ -22,10 +22,11 @@ from penstock.model.catalogue import (
     WorkspaceId,
 )
 from penstock.model.chunks import Vector
+from penstock.model.errors import Broken
 from penstock.model.jobs import TenantId
 from penstock.model.passages import Scope
 from penstock.model.points import Point, Space, weight_in_chunk
-from penstock.model.recipes import Recipe
+from penstock.model.recipes import kept_recipe
 from penstock.ports.manifest import Ground, Listed, Seen
 
 WORDS_A_TOKEN = 0.6
@@ -88,7 +89,7 @@ class SqliteManifest:
         """Whether any version belongs there, or is being built there."""
         rows = await self._store.look(lambda db: db.execute(sql("manifest_uses")).fetchall())
         return any(
-            Recipe.from_json(recipe_json).key == space.recipe
+            _key(recipe_json) in (None, space.recipe)
             # Of a generation without a chunk nobody knows yet how long its vectors will be.
             and length in (None, space.dimension * FLOAT_BYTES)
             for recipe_json, length, is_building in rows
@@ -106,13 +107,21 @@ class SqliteManifest:
             return []
         where = {"version": version, "first": first, "limit": limit}
         rows = db.execute(sql("manifest_points"), where).fetchall()
-        average = WORDS_A_TOKEN * Recipe.from_json(space[0]).chunk_tokens
+        average = WORDS_A_TOKEN * kept_recipe(space[0]).chunk_tokens
         read = self._tokenizer.read([row[8:11] for row in rows])
         return [_point(row, version, tokens, average) for row, tokens in zip(rows, read, strict=True)]
 
 
+def _key(recipe_json: str) -> str | None:
+    """What tells a recipe from others; None where it cannot be read, so that it may be any."""
+    try:
+        return kept_recipe(recipe_json).key
+    except Broken:
+        return None
+
+
 def _space(recipe_json: str, length: int) -> Space:
-    return Space(recipe=Recipe.from_json(recipe_json).key, dimension=length // FLOAT_BYTES)
+    return Space(recipe=kept_recipe(recipe_json).key, dimension=length // FLOAT_BYTES)
 
 
 def _point(row: tuple[Any, ...], version: VersionId, tokens: Tokens, average: float) -> Point:
@@ -160,14 +169,23 @@ def _seen(db: sqlite3.Connection, generation: GenerationId, chunks: Sequence[int
 
 
 def _current(db: sqlite3.Connection, after: int, limit: int) -> list[Listed]:
-    rows = db.execute(sql("manifest_current"), {"after": after, "limit": limit}).fetchall()
-    return [
-        Listed(
-            version=VersionId(version),
-            document=DocumentId(document),
-            name=name,
-            space=_space(recipe_json, length),
-            chunks=tuple(row[0] for row in db.execute(sql("manifest_chunks"), (version,))),
-        )
-        for version, document, name, recipe_json, length in rows
-    ]
+    found: list[Listed] = []
+    while not found:
+        rows = db.execute(sql("manifest_current"), {"after": after, "limit": limit}).fetchall()
+        if not rows:
+            break
+        after = rows[-1][0]
+        # Of a recipe that cannot be read nobody can say where its points belong, until it is mended.
+        found = [_listed(db, row) for row in rows if _key(row[3]) is not None]
+    return found
+
+
+def _listed(db: sqlite3.Connection, row: tuple[Any, ...]) -> Listed:
+    version, document, name, recipe_json, length = row
+    return Listed(
+        version=VersionId(version),
+        document=DocumentId(document),
+        name=name,
+        space=_space(recipe_json, length),
+        chunks=tuple(chunk for (chunk,) in db.execute(sql("manifest_chunks"), (version,))),
+    )

@@ -73,9 +73,11 @@ class Prunable:
 
     rows: dict[str, list[int]]
     beside: bool
+    stuck: list[str]
+    """Batches with nothing left to wait for."""
 
     def __bool__(self) -> bool:
-        return self.beside or any(self.rows.values())
+        return self.beside or bool(self.stuck) or any(self.rows.values())
 
 
 def prunable(db: sqlite3.Connection, before: Mapping[str, float], limit: int, now: float) -> Prunable:
@@ -90,7 +92,8 @@ def prunable(db: sqlite3.Connection, before: Mapping[str, float], limit: int, no
             found += more
             left -= len(more)
     earliest = {"before": iso(min(before.values())), "silent": iso(now - FORGET_SECONDS)}
-    return Prunable(rows, bool(db.execute(sql("prune_beside"), earliest).fetchone()[0]))
+    beside = bool(db.execute(sql("prune_beside"), earliest).fetchone()[0])
+    return Prunable(rows, beside, [batch for (batch,) in db.execute(sql("batch_stuck"))])
 
 
 def prune(db: sqlite3.Connection, before: Mapping[str, float], found: Prunable, now: float) -> int:
@@ -104,6 +107,8 @@ def prune(db: sqlite3.Connection, before: Mapping[str, float], found: Prunable, 
     db.execute(sql("mend_lines"))
     db.execute(sql("mend_barriers"))
     db.execute(sql("mend_keys"))
+    if found.stuck:
+        db.execute(sql("mend_batches"), {"batches": json.dumps(found.stuck), "now": iso(now)})
     db.execute(sql("prune_batches"), {"before": iso(min(before.values()))})
     db.execute(sql("workers_forget"), {"silent": iso(now - FORGET_SECONDS)})
     return len(gone)

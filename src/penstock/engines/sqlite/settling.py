@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from penstock.engines.sqlite.claiming import Claim, Taken
 from penstock.engines.sqlite.statements import sql
-from penstock.engines.sqlite.submitting import clear_barriers
+from penstock.engines.sqlite.submitting import clear_barriers, waiting_with
 from penstock.engines.sqlite.times import iso, iso_or_none, seconds, seconds_or_none
 from penstock.engines.system.processes import is_gone
 from penstock.engines.system.rolls import Rolls
@@ -43,8 +43,8 @@ def settle(
     done = [attempt for attempt, (_, outcome) in words.items() if isinstance(outcome, Done)]
     settled = _succeed(db, done, now) if done else set()
     if len(done) < len(words):
-        for attempt, (lease, outcome) in words.items():
-            if not isinstance(outcome, Done) and _settle_one(db, lease, outcome, now, rules):
+        for attempt, (_, outcome) in words.items():
+            if not isinstance(outcome, Done) and _end(db, attempt, outcome, now, rules):
                 settled.add(attempt)
     clear_barriers(db, now)
     if len(settled) == len(ends):
@@ -64,11 +64,15 @@ def _succeed(db: sqlite3.Connection, done: list[tuple[str, int]], now: float) ->
     return set(done) if count == len(done) else {done[place] for place in json.loads(places)}
 
 
-def _settle_one(db: sqlite3.Connection, lease: Lease, outcome: Outcome, now: float, rules: Rules) -> bool:
-    running = _find(db, lease.job_id)
-    if running is None or running.token != lease.token:
+def _end(
+    db: sqlite3.Connection, attempt: tuple[str, int], outcome: Outcome, now: float, rules: Rules
+) -> bool:
+    """End one attempt, a job id and a token; False if it had lost its job."""
+    job_id, token = attempt
+    running = _find(db, job_id)
+    if running is None or running.token != token:
         return False
-    _write(db, lease.job_id, running, after_attempt(running.attempt, outcome, now, rules), now)
+    _write(db, job_id, running, after_attempt(running.attempt, outcome, now, rules), now)
     return True
 
 
@@ -122,11 +126,10 @@ def _yield_to_successor(db: sqlite3.Connection, running: _Running, verdict: Verd
     """A job that would wait again gives way to a later intent on the same key, if one waits already."""
     if verdict.state is State.FAILED:
         return verdict
-    where = {"key": running.key, "tenant": running.tenant}
-    if db.execute(sql("submit_waiting"), where).fetchone() is None:
+    if waiting_with(db, running.key, running.tenant) is None:
         return verdict
     if running.deletes:
-        db.execute(sql("settle_delete_first"), where)
+        db.execute(sql("settle_delete_first"), {"key": running.key, "tenant": running.tenant})
     return Verdict(
         state=State.FAILED,
         retry_count=verdict.retry_count,
@@ -203,17 +206,10 @@ def leave(db: sqlite3.Connection, worker: str, now: float, rules: Rules, rolls: 
 
 def give_back(db: sqlite3.Connection, unheard: Iterable[Taken], asked: Claim) -> bool:
     """Release what its worker was leased and never heard of; whether there was anything."""
-    tokens = {row.queue_id: row.token + 1 for taken in unheard for row in taken.rows}
-    held = [job_id for (job_id,) in db.execute(sql("leave_find"), (asked.worker,)).fetchall()]
-    given_back = 0
-    for job_id in held:
-        running = _find(db, job_id)
-        if running is not None and running.token == tokens.get(job_id):
-            verdict = after_attempt(running.attempt, RELEASE, asked.now, asked.rules)
-            _write(db, job_id, running, verdict, asked.now)
-            given_back += 1
+    attempts = [(row.queue_id, row.token + 1) for taken in unheard for row in taken.rows]
+    given_back = [_end(db, attempt, RELEASE, asked.now, asked.rules) for attempt in attempts]
     clear_barriers(db, asked.now)
-    return given_back > 0
+    return any(given_back)
 
 
 def _take_back(db: sqlite3.Connection, job_id: str, now: float, rolls: Rolls, *, died: bool) -> None:
@@ -229,7 +225,5 @@ def refuse(
 ) -> None:
     """Fail claimed rows whose payload does not fit their type."""
     for job_id, token, error in unfit:
-        running = _find(db, job_id)
-        if running is not None and running.token == token:
-            _write(db, job_id, running, after_attempt(running.attempt, Failed(error), now, rules), now)
+        _end(db, (job_id, token), Failed(error), now, rules)
     clear_barriers(db, now)

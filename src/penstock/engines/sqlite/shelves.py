@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from penstock.engines.sqlite import doomed, words
 from penstock.engines.sqlite.debts import SqliteDebts
 from penstock.engines.sqlite.records import collection_of, generation_of
+from penstock.engines.sqlite.restoring import restore
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.telling import tell
 from penstock.engines.sqlite.times import iso
@@ -26,6 +27,7 @@ from penstock.model.catalogue import (
 from penstock.model.errors import Broken, Refused
 from penstock.model.events import CollectionCreated, CollectionRemoved
 from penstock.model.jobs import TenantId
+from penstock.model.recipes import Recipe
 
 
 class SqliteShelves:
@@ -80,7 +82,11 @@ class SqliteShelves:
         if found is not None:
             return found
         new = {"workspace": workspace, "name": name, "description": description, "now": iso(self._now)}
-        row = self._db.execute(sql("collection_add"), new).fetchone()
+        try:
+            row = self._db.execute(sql("collection_add"), new).fetchone()
+        except sqlite3.IntegrityError as error:  # it is there, and is not found for want of its index
+            why = f"the index of the collection {name} is not there; to mend it: penstock fsck --repair"
+            raise Broken(why) from error
         if row is None:
             raise Refused("there is no such workspace", code="ERR_WORKSPACE_UNKNOWN")
         collection = CollectionId(row[0])
@@ -113,6 +119,13 @@ class SqliteShelves:
         generation = self._new_generation(collection, recipe_json)
         self._point(collection, answering, generation)
         return Generation(id=generation, collection=collection, recipe_json=recipe_json)
+
+    def restore(self, collection: CollectionId, recipe_json: str) -> Collection | None:
+        """Put an index back whose row is gone or cannot be read; None where there is nothing to do."""
+        if not restore(self._db, collection, Recipe.from_json(recipe_json), self._now):
+            return None
+        row = self._db.execute(sql("collection_name"), (collection,)).fetchone()
+        return self.find(WorkspaceId(row[0]), row[1])
 
     def swap(self, collection: CollectionId, *, without: Sequence[DocumentId] = ()) -> bool:
         """Let the generation being built answer, if it is complete (K13); the old one's purge is owed."""

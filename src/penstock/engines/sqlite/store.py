@@ -19,7 +19,7 @@ from penstock.engines.sqlite.checkpoint import PAGES, Checkpointer
 from penstock.engines.sqlite.connection import Synchronous, connect, prepare
 from penstock.engines.sqlite.desk import SqliteDesk
 from penstock.engines.sqlite.doorbell import Doorbell
-from penstock.engines.sqlite.faults import fault_of
+from penstock.engines.sqlite.faults import fault_of, folder_fault
 from penstock.engines.sqlite.feed import SqliteFeed
 from penstock.engines.sqlite.footing import SqliteFooting
 from penstock.engines.sqlite.index import VECTORS_MAX, SqliteIndex
@@ -344,6 +344,6 @@ async def open_sqlite(
         except sqlite3.Error as error:
             raise fault_of(error, str(path)) from error
         except OSError as error:
-            raise Unavailable(f"{folder} cannot be used ({error})", code="ERR_STORE_READ_ONLY") from error
+            raise folder_fault(error, folder) from error
 
     return await asyncio.get_running_loop().run_in_executor(None, opened)

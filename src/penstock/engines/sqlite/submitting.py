@@ -33,6 +33,15 @@ class Entry(NamedTuple):
     """What submit_insert binds for it."""
 
 
+class Waiting(NamedTuple):
+    """A job that waits with a key, in the order of the statement's columns."""
+
+    job_id: JobId
+    op: str
+    delete_first: int
+    document_id: str | None
+
+
 def entries_of(jobs: Sequence[NewJob], rules: Rules) -> list[Entry]:
     """Encode and check all of them; nothing is written if one is refused."""
     if len(jobs) > rules.bulk_max:
@@ -106,7 +115,7 @@ def _insert_all(db: sqlite3.Connection, entries: Sequence[Entry], stamp: str, ba
     Many rows share one statement, because SQLite copies each page it touches once a statement.
     """
     ids = [entry.job.id for entry in entries]
-    if db.execute(sql("barrier_any")).fetchone()[0] or _any_alias(db, ids):
+    if db.execute(sql("submit_hindered")).fetchone()[0] or _any_alias(db, ids):
         return set()
     newest = db.execute(sql("submit_newest")).fetchone()[0]
     if _insert_rows(db, entries, stamp, batched) == len(entries):
@@ -139,6 +148,13 @@ def let_go(db: sqlite3.Connection, key: str, tenant: str) -> bool:
     return db.execute(sql("submit_let_go"), {"key": key, "tenant": tenant}).rowcount > 0
 
 
+def waiting_with(db: sqlite3.Connection, key: str, tenant: str) -> Waiting | None:
+    """The job that waits with this key; one that lent it to a row which never came has it back first."""
+    db.execute(sql("mend_keys"))
+    found = db.execute(sql("submit_waiting"), {"key": key, "tenant": tenant}).fetchone()
+    return None if found is None else Waiting._make(found)
+
+
 def _any_alias(db: sqlite3.Connection, ids: list[JobId]) -> bool:
     if not db.execute(sql("alias_exists")).fetchone()[0]:
         return False
@@ -159,26 +175,23 @@ def _submit_one(db: sqlite3.Connection, entry: Entry, stamp: str, batched: int) 
         if (known[1], known[2]) != (entry.job.tenant, entry.key):
             raise Refused(f"job id {entry.job.id} belongs to another job", code="ERR_JOB_ID_TAKEN")
         return Receipt(job_id=known[0], how=Accepted.EXISTING)
-    waiting = db.execute(sql("submit_waiting"), {"key": entry.key, "tenant": entry.job.tenant}).fetchone()
-    if waiting is None or db.execute(sql("submit_doomed"), {"id": waiting[0], "now": stamp}).rowcount:
+    waiting = waiting_with(db, entry.key, entry.job.tenant)
+    if waiting is None or db.execute(sql("submit_doomed"), {"id": waiting.job_id, "now": stamp}).rowcount:
         let_go(db, entry.key, entry.job.tenant)
         db.execute(sql("submit_insert"), (stamp, batched, *entry.row))
         return Receipt(job_id=entry.job.id, how=Accepted.CREATED)
-    db.execute(sql("alias_add"), (entry.job.id, waiting[0]))
+    db.execute(sql("alias_add"), (entry.job.id, waiting.job_id))
     if entry.job.op is Operation.SCAN:
-        return Receipt(job_id=waiting[0], how=Accepted.EXISTING)
+        return Receipt(job_id=waiting.job_id, how=Accepted.EXISTING)
     _replace(db, entry, waiting, stamp)
-    return Receipt(job_id=waiting[0], how=Accepted.COALESCED)
+    return Receipt(job_id=waiting.job_id, how=Accepted.COALESCED)
 
 
-def _replace(
-    db: sqlite3.Connection, entry: Entry, waiting: tuple[str, str, int, str | None], stamp: str
-) -> None:
-    job_id, old_op, delete_first, document_id = waiting
-    job = entry.job
+def _replace(db: sqlite3.Connection, entry: Entry, waiting: Waiting, stamp: str) -> None:
+    job, job_id = entry.job, waiting.job_id
     deletes = job.op is Operation.DELETE
-    deleting = old_op == Operation.DELETE or bool(delete_first)
-    moves = job.document_id not in (None, document_id)
+    deleting = waiting.op == Operation.DELETE or bool(waiting.delete_first)
+    moves = job.document_id not in (None, waiting.document_id)
     if deletes and moves:
         _reach(db, job_id, stamp)  # where it stands now, before its subject is another
     db.execute(
