@@ -5,7 +5,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
-from penstock.doors.live.frames import Passing, Reason, ready_frame, resync_frame, word_frame
+from penstock.doors.live.frames import (
+    CONNECTION_WORDS,
+    Passing,
+    Reason,
+    ready_frame,
+    resync_frame,
+    word_frame,
+)
 from penstock.model.events import EVENT_TYPES, Event
 from penstock.model.feed import Snapshot
 
@@ -45,3 +52,4 @@ def test_words_about_the_connection_are_on_the_page() -> None:
     said = [json.loads(frame.text) for frame in frames]
 
     assert told("Words about the connection") == {each["type"]: list(each["payload"]) for each in said}
+    assert told("Words about the connection").keys() == CONNECTION_WORDS.keys()

@@ -36,12 +36,15 @@ def command(*words: str) -> str:
     return f"from penstock.doors.cli.program import run\nassert run({list(words)!r}) == 0"
 
 
+BEGUN = command("queue", "pause")
+
+
 @pytest.mark.parametrize(
     ("code", "allowed"),
     [
         (command("--help"), {"click"}),
         (command("queue", "--help"), {"click", *CODEC}),
-        (command("queue", "status"), {"click", *CODEC}),
+        (f"{BEGUN}\n{command('queue', 'status')}", {"click", *CODEC}),
         (command("queue", "submit", "--type", "content", "--payload", '{"content": "a"}'), {"click", *CODEC}),
         ("import penstock.doors.cli.worker, penstock.wiring.workers", {"click", *CODEC}),
         ("import penstock.doors.child, penstock.wiring.pipeline", CODEC),

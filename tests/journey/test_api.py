@@ -14,6 +14,7 @@ from penstock.model.catalogue import LOCAL_USER, LOCAL_WORKSPACE
 from tests.support.command_line import PATIENCE, Program
 from tests.support.endpoint import fake_endpoint, streamed
 from tests.support.served import Served, serving
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.xdist_group("api")
 TEXT = (
@@ -151,11 +152,10 @@ def test_a_conversation_keeps_what_was_asked_and_answered(client: httpx.Client) 
 
 
 def follow(client: httpx.Client, path: str) -> dict[str, object]:
-    for _ in range(int(PATIENCE / 0.05)):
-        said: dict[str, object] = client.get(path).json()
-        if said["status"] in ("done", "error"):
-            return said
-    raise AssertionError("the answer did not end")
+    """An answer, once it has ended."""
+    until("the answer has ended", lambda: client.get(path).json()["status"] in ("done", "error"))
+    said: dict[str, object] = client.get(path).json()
+    return said
 
 
 def test_conversations_are_paged_by_their_news(client: httpx.Client) -> None:
@@ -215,6 +215,18 @@ def test_addresses_nobody_serves_are_told_so(client: httpx.Client) -> None:
     """With problem documents too."""
     problem(client.get("/nowhere"), 404, "ERR_ROUTE_UNKNOWN")
     problem(client.put("/me"), 405, "ERR_METHOD_UNKNOWN")
+    reply = client.put(f"/workspaces/{LOCAL_WORKSPACE}")
+    problem(reply, 405, "ERR_METHOD_UNKNOWN")
+    assert reply.headers["allow"] == "DELETE, GET, PATCH"
+
+
+def test_the_websocket_says_what_it_is(client: httpx.Client) -> None:
+    """Whoever asks for its address as for a page is told so, as the reference says."""
+    reply = client.get(str(client.base_url).removesuffix("/api/") + "/ws")
+
+    problem(reply, 426, "ERR_UPGRADE_REQUIRED")
+    assert reply.headers["upgrade"] == "websocket"
+    assert "426" in client.get("/openapi.json").json()["paths"]["/ws"]["get"]["responses"]
 
 
 def test_a_body_larger_than_the_limit_is_not_read(client: httpx.Client) -> None:
@@ -296,11 +308,12 @@ def test_an_answer_goes_on_without_the_one_who_asked(served: Served, client: htt
         writer.transport.abort()
 
     asyncio.run(ask_and_leave())
-    for _ in range(int(PATIENCE / 0.05)):
-        messages = client.get(f"/conversations/{talk}/messages").json()["items"]
-        if len(messages) == 2 and messages[1]["status"] in ("done", "error"):
-            break
-    assert [each["status"] for each in messages] == ["done", "done"]
+
+    def states() -> list[str]:
+        return [each["status"] for each in client.get(f"/conversations/{talk}/messages").json()["items"]]
+
+    until("the answer has ended", lambda: states()[1:] in (["done"], ["error"]))
+    assert states() == ["done", "done"]
     client.delete(f"/conversations/{talk}")
 
 
@@ -368,6 +381,19 @@ def test_a_post_under_a_key_makes_one_thing(client: httpx.Client) -> None:
         assert client.delete(path).status_code == 202
 
 
+def test_a_request_under_two_keys_is_refused(client: httpx.Client) -> None:
+    """Nobody could say which of them it is known by when it is sent again."""
+    keys = [("Idempotency-Key", "one"), ("Idempotency-Key", "two")]
+    talk = client.post("/conversations", json={"workspace_id": LOCAL_WORKSPACE}).json()["id"]
+    for path, body in (
+        ("/workspaces", {"name": "Twice"}),
+        (f"/conversations/{talk}/messages", {"content": QUESTION}),
+    ):
+        problem(client.post(path, json=body, headers=keys), 422, "ERR_IDEMPOTENCY_KEY_INVALID")
+    assert client.get(f"/conversations/{talk}/messages").json()["items"] == []
+    assert client.delete(f"/conversations/{talk}").status_code == 204
+
+
 def test_of_equal_collections_at_once_one_is_made(client: httpx.Client) -> None:
     """One is told that it was made, the others that it was there."""
     at = f"/workspaces/{LOCAL_WORKSPACE}/collections"
@@ -394,6 +420,11 @@ def test_of_changes_to_what_was_seen_at_once_one_is_made(client: httpx.Client) -
     assert client.get(at).headers["etag"] == won.headers["etag"] != tag
     weak = {"If-Match": f"W/{won.headers['etag']}"}
     problem(client.patch(at, json={"name": "Weak"}, headers=weak), 412, "ERR_PRECONDITION")
+    for lost in ("", ",", '""'):
+        reply = client.patch(at, json={"name": "Lost"}, headers={"If-Match": lost})
+        problem(reply, 412, "ERR_PRECONDITION")
+    lines = [("If-Match", '"another"'), ("If-Match", won.headers["etag"])]
+    assert client.patch(at, json={"name": "Lines"}, headers=lines).status_code == 200
     shelf = f"/workspaces/{LOCAL_WORKSPACE}/collections/papers"
     known = {"If-None-Match": client.get(shelf).headers["etag"]}
     assert client.get(shelf, headers=known).status_code == 304

@@ -81,8 +81,7 @@ def test_files_are_taken_in_at_once_and_ingested_soon(client: httpx.Client) -> N
     (chunk,) = client.get(f"{at}/chunks").json()["items"]
     assert text[chunk["start"] : chunk["end"]] == chunk["text"]
     assert ended(client, bikes["document_id"])["status"] == "ingested"
-    job = client.get(f"/workspaces/{LOCAL_WORKSPACE}/jobs/{keys['job_id']}").json()
-    assert (job["status"], job["document_id"]) == ("success", keys["document_id"])
+    assert done(client, keys)["document_id"] == keys["document_id"]
     answer = client.post("/query", json={"question": "What does a lost key cost?"}).json()
     assert answer["citations"][0]["document_id"] == keys["document_id"]
 
@@ -367,7 +366,7 @@ def test_jobs_are_listed_and_run_again(client: httpx.Client) -> None:
     """The newest first; an ended one again as a new one that names it."""
     sent(client, ("before.txt", b"Once."))
     (made,) = sent(client, ("again.txt", b"Once more."))
-    ended(client, made["document_id"])
+    done(client, made)  # a moment after its document is ingested
     at = f"/workspaces/{LOCAL_WORKSPACE}/jobs"
     page = client.get(at, params={"limit": 1}).json()
     assert page["items"][0]["id"] == made["job_id"]
@@ -386,7 +385,7 @@ def test_jobs_are_listed_and_run_again(client: httpx.Client) -> None:
     assert json.loads(client.post(f"{at}/{made['job_id']}/cancel").text) == {"cancelled": False}
     text = {"collection": "papers", "name": "once.txt", "content": "Once upon a time."}
     (once,) = client.post(f"{DOCUMENTS}/text", json=text).json()["items"]
-    ended(client, once["document_id"])
+    done(client, once)
     client.delete(f"{DOCUMENTS}/{once['document_id']}")
     problem(client.post(f"{at}/{once['job_id']}/retry"), 404, "ERR_DOCUMENT_UNKNOWN")
 
@@ -531,9 +530,13 @@ def test_a_change_sent_again_under_its_key_is_answered_as_before(client: httpx.C
 
 
 def test_a_name_may_say_what_it_is_written_in(client: httpx.Client) -> None:
-    """In UTF-8 or in Latin letters."""
-    for written, name in (("UTF-8''na%C3%AFve.txt", "naïve.txt"), ("iso-8859-1'fr'caf%E9.txt", "café.txt")):
-        body = form(file(f"filename*={written}"))
+    """In UTF-8 or in Latin letters, also beside a name for those who cannot read that."""
+    for written, name in (
+        ("filename*=UTF-8''na%C3%AFve.txt", "naïve.txt"),
+        ("filename*=iso-8859-1'fr'caf%E9.txt", "café.txt"),
+        ("filename=\"euro.txt\"; filename*=UTF-8''%E2%82%AC.txt", "€.txt"),
+    ):
+        body = form(file(written))
         headers = {"Content-Type": 'multipart/form-data; boundary="b"'}
         reply = client.post(DOCUMENTS, content=body, headers=headers)
         assert (reply.status_code, reply.json()["items"][0]["name"]) == (202, name)

@@ -5,12 +5,17 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 
 import psutil
 import pytest
 
 from penstock.engines.system.rolls import Rolls
+from penstock.model.jobs import WorkerId
+from penstock.model.outcomes import Retry
+from penstock.wiring.store import Store
 from tests.support.command_line import PATIENCE, Program
+from tests.support.jobs import an_error
 from tests.support.person import Person
 from tests.support.raw_socket import Message, RawTab
 from tests.support.served import Served
@@ -74,10 +79,11 @@ class Worker:
     def kill(self) -> None:
         """All of it at once, as when the power goes."""
         below = psutil.Process(self._process.pid).children(recursive=True)
-        self._process.kill()
-        for each in below:
+        self._process.send_signal(signal.SIGSTOP)
+        for each in below:  # first, for a worker whose supervisor is gone hands its jobs back
             with suppress(psutil.NoSuchProcess):  # a parser dies with its worker
                 each.kill()
+        self._process.kill()
         self._process.wait(PATIENCE)
         psutil.wait_procs(below, PATIENCE)
 
@@ -281,6 +287,29 @@ def test_a_stage_that_fails_again_and_again_is_tried_three_times_more(
     assert last["payload"]["error_message"]
     said = person.ask("GET", f"{person.at}/documents/{document}")
     assert (said["status"], said["stages"][0]["retry_count"]) == ("error", 3)
+
+
+def test_a_stage_that_waits_for_its_next_try_says_until_when(installed: Program, person: Person) -> None:
+    """Section 6.1: queued again with its count, its due time and the reason, by HTTP and by an event."""
+    with person.tab() as tab:
+        document = person.upload("later.md", b"# Later\n\nNot at the first try.\n")
+
+        async def fail_once(store: Store) -> None:
+            (lease,) = await store.queue.claim(WorkerId("one-shot"), 1)
+            await store.queue.settle([(lease, Retry(an_error("ERR_HANDLER_FAILED", "no luck")))])
+            await store.queue.leave(WorkerId("one-shot"))
+
+        failed_after = datetime.now(UTC)
+        installed.in_store(fail_once)
+        tab.until(is_stage(document, "parse", "running"))
+        tab.until(is_stage(document, "parse", "queued"))
+        told = tab.numbered()[-1]["payload"]
+        assert (told["retry_count"], told["error_message"]) == (1, "no luck")
+        (stage, *_) = person.ask("GET", f"{person.at}/documents/{document}")["stages"]
+        assert (stage["status"], stage["retry_count"], stage["job_id"]) == ("queued", 1, told["job_id"])
+        ((due,),) = person.rows("SELECT next_run_at FROM unified_queue WHERE document_id = ?", document)
+        assert datetime.fromisoformat(stage["next_run_at"]) == datetime.fromisoformat(due) > failed_after
+    person.ask("DELETE", f"{person.at}/documents/{document}")
 
 
 def spoil(program: Program, words: bytes) -> None:

@@ -7,6 +7,7 @@ refused here until somebody says whether it names a thing.
 import hashlib
 import itertools
 import json
+import os
 import re
 import sqlite3
 import statistics
@@ -14,7 +15,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from pathlib import Path
+from http import HTTPStatus
 from typing import Any
 
 import httpx
@@ -23,6 +24,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.support.command_line import PATIENCE, Program
 from tests.support.openapi import Operation, Reference, operations
+from tests.support.plain_line import PlainLine, Reply, written
 from tests.support.served import Served, serving
 from tests.support.tenants import CANARY, SIGNED_IN, Tenant, unknown_like
 from tests.support.waiting import until
@@ -93,8 +95,8 @@ SEEN_AFTERWARDS = {
     )
 }
 """What changes one's own things, so that asking twice is answered twice: no pair differs by the key alone."""
-STREAMS = {"GET /api/events"}
-"""Asked by the WebSocket's twin below instead: they do not end."""
+STREAMS = {"GET /api/events", "GET /ws"}
+"""Listened to below instead: they do not end, and name nothing."""
 GIVEN_ANEW = {"id", "job_id", "document_id", "created_at", "updated_at", "finished_at", "number", "reply_to"}
 """What differs between any two things that were made."""
 PATHS = {
@@ -109,18 +111,31 @@ PATHS = {
 }
 """What is asked for again and again."""
 METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE")
-PAIRS = 2_000
+PAIRS = int(os.environ.get("PENSTOCK_FUZZ_PAIRS", "2000"))
 """So many requests of each of two kinds, in turns, before their medians are compared, once."""
 
-Case = tuple[Operation, frozenset[str]]
+ROOM = {"PENSTOCK_HTTP_QUOTA_CONVERSATIONS": "0"}
+"""For all that is made while the time of it is taken."""
+KEPT = """
+INSERT INTO requests (user_id, key, fingerprint, status, body, answered_at)
+SELECT user_id, ?1, fingerprint, status, body, answered_at FROM requests WHERE user_id = ?2 LIMIT 1
+"""
+"""An answer to the same request under another key."""
+ASKED = """
+INSERT INTO messages (message_id, conversation_id, number, key, role, status, created_at, updated_at)
+SELECT ?1, conversation_id, 1 + max(number), ?2, 'user', 'done', created_at, updated_at
+FROM messages WHERE conversation_id = ?3
+"""
+"""A question under another key."""
 
 
 class Town:
     """A server, its reference, an owner of everything and a stranger who has as much of his own."""
 
-    def __init__(self, served: Served, data: Path) -> None:
+    def __init__(self, served: Served, program: Program) -> None:
         self.served = served
-        self.data = data
+        self.program = program
+        self.data = program.data
         self.owner, self.stranger = Tenant(served, CANARY), Tenant(served, "heron")
         for each in (self.owner, self.stranger):
             each.settle()
@@ -160,6 +175,26 @@ class Town:
             ).fetchone()
         return not open_jobs
 
+    def spread(self, operation: Operation, held: Mapping[str, str]) -> list[dict[str, str]]:
+        """As many other keys the owner has used there as pairs are asked."""
+        if KEY not in held:
+            return [dict(held)] * PAIRS
+        others = [{slot: unknown_like(value) for slot, value in held.items()} for _ in range(PAIRS)]
+        keys = [each[KEY] for each in others]
+        with closing(sqlite3.connect(self.data / "penstock.db", timeout=PATIENCE)) as db, db:
+            db.executemany(KEPT, [(each, self.owner.user) for each in keys])
+            asked = [(uuid.uuid4().hex, each, self.owner.ids["conversation"]) for each in keys]
+            db.executemany(ASKED, asked if operation.path.endswith("/messages") else ())
+        return others
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Nothing is worked on meanwhile."""
+        until("what was taken in before has ended", self.is_still)
+        assert self.program("queue", "pause").code == 0
+        yield
+        assert self.program("queue", "resume").code == 0
+
     def owned(self, operation: Operation, slot: str, others: Mapping[str, str]) -> str:
         """What the owner has there, of the other kind where the slot is among the others."""
         kind = others.get(slot) or kind_of(operation, slot)
@@ -170,8 +205,8 @@ class Town:
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     """At its end, whatever the program wrote is read for the word and the tokens."""
     program = Program(tmp_path_factory.mktemp("town"))
-    with serving(program, "run", "--role=all", env=SIGNED_IN) as served:
-        town = Town(served, program.data)
+    with serving(program, "run", "--role=all", env={**SIGNED_IN, **ROOM}) as served:
+        town = Town(served, program)
         yield town
         served.stop()
         assert served.process.stdout is not None
@@ -380,34 +415,79 @@ def test_two_hundred_pairs_are_answered_alike(town: Town, kind: str) -> None:
 def test_the_time_of_an_answer_tells_nothing(town: Town, method: str) -> None:
     """Every operation, every slot that names a thing: medians of two thousand pairs within a millisecond.
 
-    Left out is what a foreign value does not keep from making something: a key and a new collection's name.
+    A foreign key, or a new collection's name that another has too, keeps nothing from being made, and is the
+    stranger's own from then on. So the owner has used as many keys as there are pairs, each for one request,
+    and a collection is removed once it is made. Those places come last, and no job runs meanwhile.
     """
-    told: dict[str, float] = {}
-    for operation in town.operations:
-        for chosen in cases(operation) if operation.method == method else []:
-            if not {kind_of(operation, each) for each in chosen} <= {"key"} and chosen != {"body.name"}:
-                told[f"{operation} {sorted(chosen)}"] = apart(timed(town, operation, chosen))
+    places = [
+        (operation, chosen) for operation in town.operations for chosen in timed_cases(operation, method)
+    ]
+    places.sort(key=lambda each: makes(*each))
+    with closing(Stopwatch(town)) as watch, town.at_rest():
+        told = {f"{each} {sorted(chosen)}": watch.apart(each, chosen) for each, chosen in places}
     print(f"{method}: {len(told)} places, at most {max(told.values()) * 1000:.3f} ms apart")
     assert {place: seconds for place, seconds in told.items() if seconds >= 0.001} == {}
 
 
-def apart(took: tuple[list[float], list[float]]) -> float:
-    """How many seconds lie between the two medians."""
-    return abs(statistics.median(took[0]) - statistics.median(took[1]))
+def timed_cases(operation: Operation, method: str) -> list[frozenset[str]]:
+    """All cases of an operation, and the key alone also where asking twice is answered twice."""
+    if operation.method != method:
+        return []
+    alone = [frozenset([KEY])] if any(slot.name == KEY for slot in operation.slots) else []
+    return sorted({*cases(operation), *alone}, key=sorted)
 
 
-def timed(town: Town, operation: Operation, chosen: frozenset[str]) -> tuple[list[float], list[float]]:
-    """Ask with the owner's and with what never was in turns; how long each answer took."""
-    took: tuple[list[float], list[float]] = ([], [])
-    mine = filled(operation, town.stranger)
-    for number in range(PAIRS):
-        for at in (0, 1) if number % 2 else (1, 0):
-            like = (str, unknown_like)[at]
-            values = mine | {slot: like(town.owned(operation, slot, {})) for slot in chosen}
-            began = time.perf_counter()
-            operation.send(town.stranger.client, values)
-            took[at].append(time.perf_counter() - began)
-    return took
+def makes(operation: Operation, chosen: frozenset[str]) -> bool:
+    """Whether what is another's in a request keeps nothing from being made."""
+    return {kind_of(operation, each) for each in chosen} <= {"key"} or chosen == {"body.name"}
+
+
+class Stopwatch:
+    """The stranger, who measures how long he waits for each answer."""
+
+    def __init__(self, town: Town) -> None:
+        self._town = town
+        self._line = PlainLine(town.served)
+
+    def close(self) -> None:
+        self._line.close()
+
+    def apart(self, operation: Operation, chosen: frozenset[str]) -> float:
+        """How many seconds lie between the medians of what is the owner's and what never was."""
+        held = {slot: self._town.owned(operation, slot, {}) for slot in chosen}
+        template = self._request(operation, held)
+        known = self._town.spread(operation, held) if makes(operation, chosen) else [held] * PAIRS
+        took: tuple[list[float], list[float]] = ([], [])
+        for number in range(PAIRS):
+            unknown = {slot: unknown_like(value) for slot, value in held.items()}
+            for at in (0, 1) if number % 2 else (1, 0):
+                request = with_others(template, held, (known[number], unknown)[at])
+                began = time.perf_counter()
+                reply = self._line.ask(request)
+                took[at].append(time.perf_counter() - began)
+                assert reply.status != HTTPStatus.UNAUTHORIZED, reply  # or nothing was looked for
+                if chosen == {"body.name"}:
+                    self._remove(reply)
+        return abs(statistics.median(took[0]) - statistics.median(took[1]))
+
+    def _remove(self, reply: Reply) -> None:
+        """Remove the collection that was made."""
+        assert reply.status == 201, reply
+        stranger, name = self._town.stranger, json.loads(reply.body)["name"]
+        path = f"/workspaces/{stranger.ids['workspace']}/collections/{name}"
+        gone = self._line.ask(written(stranger.client.build_request("DELETE", path)))
+        assert gone.status == 202, gone
+
+    def _request(self, operation: Operation, values: Mapping[str, object]) -> bytes:
+        stranger = self._town.stranger
+        return written(operation.request(stranger.client, {**filled(operation, stranger), **values}))
+
+
+def with_others(template: bytes, held: Mapping[str, str], others: Mapping[str, str]) -> bytes:
+    """The request with values of the same form in place of those it holds."""
+    for slot, value in held.items():
+        template = template.replace(value.encode(), others[slot].encode())
+    return template
 
 
 def paired(town: Town, kind: str, count: int) -> None:

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from socket import create_connection
+from statistics import median
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from penstock.doors.live.strangers import STRANGERS_MAX
 from penstock.engines.sqlite import SqliteStore, open_sqlite
@@ -177,15 +178,13 @@ async def test_a_message_too_large_closes(server: LiveServer) -> None:
 async def test_a_connection_ends_with_its_token_unless_it_is_given_a_newer_one(server: LiveServer) -> None:
     """4401 when the time is over; a newer token of the same user moves the end."""
     user = a_user()
-    async with (
-        server.connect(token=a_token(user, seconds=4)) as ends,
-        server.connect(token=a_token(user, seconds=4)) as goes_on,
-    ):
-        await heard(ends)
+    async with server.connect(token=a_token(user, seconds=4)) as goes_on:
         await heard(goes_on)
         await goes_on.send(json.dumps({"type": "auth", "token": a_token(user)}))
         assert (await heard(goes_on))["type"] == "auth"
-        assert await closed(ends) == (4401, "ERR_TOKEN_EXPIRED")
+        async with server.connect(token=a_token(user, seconds=4)) as ends:  # later than the other's first one
+            await heard(ends)
+            assert await closed(ends) == (4401, "ERR_TOKEN_EXPIRED")
         await (await goes_on.ping())
 
 
@@ -309,9 +308,20 @@ async def test_a_reader_that_stands_still_is_closed(server: LiveServer, store: S
             await store.write(moved(user, 10, "x" * 20_000))
             seen = [(await heard(brisk))["seq"] for _ in range(10)]
         assert seen[-1] == 300
-        await asyncio.sleep(4.0)  # it is closed after one, and cut off after ten more
+        await until_a_place_is_free(server, user)  # it is closed; some seconds later it would be cut off
         still.transport.resume_reading()
         assert await closed(still) == (4408, "ERR_READER_SLOW")
+
+
+async def until_a_place_is_free(server: LiveServer, user: str) -> None:
+    """Of the three one user has, two of which were taken."""
+    async with server.connect(token=a_token(user)) as third, asyncio.timeout(PATIENCE):
+        assert (await heard(third))["type"] == "ready"
+        while True:
+            async with server.connect(token=a_token(user)) as fourth:
+                with contextlib.suppress(ConnectionClosed):
+                    assert (await heard(fourth))["type"] == "ready"
+                    return
 
 
 @pytest.mark.crash_full
@@ -347,13 +357,19 @@ async def test_a_server_that_ends_tells_clients_to_come_again(tmp_path: Path) ->
 async def test_words_another_process_writes_come_as_they_are_written(
     server: LiveServer, store: SqliteStore
 ) -> None:
-    """Past the database: half of them within some milliseconds, in order, to their user's tabs alone."""
+    """Past the database: half of them within some milliseconds, in order, to their user's tabs alone.
+
+    A machine that is busy with other things is allowed what it needs for a ping, asked beside each.
+    """
     user = a_user()
     async with server.connect(token=a_token(user)) as one, server.connect(token=a_token(a_user())) as other:
         for socket in (one, other):
             assert (await heard(socket))["type"] == "ready"
-        took = []
+        took, pinged = [], []
         for number in range(25):
+            began = time.monotonic()
+            await (await one.ping())
+            pinged.append(time.monotonic() - began)
             words = MessageDelta(
                 workspace_id="w", conversation_id="c", message_id="m", start=number * 5, text="words"
             )
@@ -363,7 +379,7 @@ async def test_words_another_process_writes_come_as_they_are_written(
             took.append(time.monotonic() - began)
             assert (said["type"], said["payload"]["start"]) == ("message.delta", number * 5)
             assert "seq" not in said
-        assert sorted(took)[12] < 0.05
+        assert median(took) < 0.05 + median(pinged), (median(took), median(pinged))
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await other.recv()

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from websockets.exceptions import ConnectionClosed
 from tests.support.tokens import claims, hs256
 
 PATIENCE = 30.0
+LIFE_SECONDS = 7_200.0
+"""Of a token whose end nobody waits for: one made when tests were collected is good when the last has run."""
 TOP = Path(__file__).resolve().parents[2]
 Message = dict[str, Any]
 
@@ -45,10 +48,10 @@ def a_user() -> str:
     return str(uuid.uuid4())
 
 
-def a_token(user: str, *, seconds: float = 600.0) -> str:
-    """A token that ends so many seconds from now; below zero it is over."""
-    now = int(time.time())
-    return hs256(claims(sub=user, iat=now - 600, exp=now + int(seconds)))
+def a_token(user: str, *, seconds: float = LIFE_SECONDS) -> str:
+    """A token that ends so many seconds from now, or up to one later; below zero it is over."""
+    now = time.time()
+    return hs256(claims(sub=user, iat=int(now) - 600, exp=ceil(now + seconds)))
 
 
 @dataclass(slots=True)

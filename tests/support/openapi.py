@@ -43,6 +43,10 @@ class Operation:
 
     def send(self, client: httpx.Client, values: Mapping[str, object]) -> httpx.Response:
         """Ask with these values in these slots; files are (name, bytes)."""
+        return client.send(self.request(client, values))
+
+    def request(self, client: httpx.Client, values: Mapping[str, object]) -> httpx.Request:
+        """The same before it is sent."""
         path = self.path
         query: dict[str, str] = {}
         headers: dict[str, str] = {}
@@ -67,7 +71,7 @@ class Operation:
             given["json"] = body
         elif self.media == FORM:
             given |= {"data": body, "files": files}
-        return client.request(self.method, path.removeprefix("/api"), **given)
+        return client.build_request(self.method, path.removeprefix("/api"), **given)
 
 
 def _put(body: dict[str, Any], key: str, value: object) -> None:

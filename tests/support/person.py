@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 from tests.support.command_line import PATIENCE
 from tests.support.live import a_token, a_user
-from tests.support.raw_socket import raw_tab
+from tests.support.raw_socket import RawTab, raw_tab
 from tests.support.served import Served
 
 BOUNDARY = "a-boundary"
@@ -57,8 +58,13 @@ class Person:
         document: str = taken["document_id"]
         return document
 
-    def tab(self, since: int | None = None) -> Any:
-        return raw_tab(self.served.port, self.token, since=since)
+    @contextmanager
+    def tab(self, since: int | None = None) -> Iterator[RawTab]:
+        """A connection; one that asks for nothing missed has its place in the log when it is handed over."""
+        with raw_tab(self.served.port, self.token, since=since) as tab:
+            if since is None:
+                assert tab.hear()["type"] == "ready"
+            yield tab
 
     def log(self) -> list[tuple[int, str]]:
         """The log of this person, as it stands in the database."""

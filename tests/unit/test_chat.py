@@ -479,7 +479,7 @@ async def test_who_waits_for_a_turn_and_is_stopped_waits_no_more(house: House, b
             await room.chat.look()
         else:
             await room.chat.stop(LOCAL_WORKSPACE, second.id)
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 20)
 
         assert (await room.found(second)).facts()["error_code"] == "ERR_STOPPED"
 
@@ -581,10 +581,10 @@ async def test_a_stop_is_not_forgotten_for_an_older_word(house: House) -> None:
 
         transcript.renew = late  # type: ignore[method-assign]  # the reply is held back
         looking = asyncio.create_task(room.chat.look())
-        await asyncio.wait_for(renewed.wait(), 5)
+        await asyncio.wait_for(renewed.wait(), 20)
         await room.chat.stop(LOCAL_WORKSPACE, answer.id)
         stopped.set()
-        await asyncio.wait_for(asyncio.gather(task, looking), 5)
+        await asyncio.wait_for(asyncio.gather(task, looking), 20)
 
         assert (await room.found(answer)).facts()["error_code"] == "ERR_STOPPED"
 

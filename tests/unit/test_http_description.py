@@ -1,10 +1,16 @@
 """What the API says of itself is complete, and says of each operation what can come of it, no more."""
 
 import re
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_args
+
+import msgspec
 
 from penstock.doors.http.app import described
+from penstock.doors.live.frames import CONNECTION_WORDS, Passing
 from penstock.doors.live.routes import live_routes
+from penstock.doors.live.socket import Said
+from penstock.model.events import Event
 
 API = described()
 NOBODY: Any = None
@@ -45,6 +51,22 @@ def test_events_are_followed_by_four_proofs() -> None:
     assert [each["name"] for each in follow["parameters"]] == ["since", "Last-Event-ID"]
     for each in follow["parameters"]:
         assert re.fullmatch(each["schema"]["pattern"], "12@2025-06-15T12:00:00.000000Z;pst_" + "A" * 43)
+
+
+def test_the_websocket_is_told_with_all_that_is_said_over_it() -> None:
+    """It is a GET that is answered with another protocol; beside that stand all types of messages."""
+    api = described(live_routes(NOBODY, NOBODY))
+    told = api["paths"]["/ws"]["get"]
+    said = told["x-websocket"]
+
+    assert {"101", "403", "426"} <= told["responses"].keys()
+    assert [name for each in told["security"] for name in each] == ["bearer", "ticket", "token_in_address"]
+    numbered = {name: each["payload"]["required"] for name, each in said["sends"].items() if each["numbered"]}
+    assert numbered == {kind.type: [field.name for field in fields(kind)] for kind in get_args(Event)}
+    passing = {kind.type for kind in get_args(Passing)}
+    assert said["sends"].keys() == numbered.keys() | passing | CONNECTION_WORDS.keys()
+    assert msgspec.json.decode(b'{"type": "auth", "token": "t"}', type=Said).token == "t"
+    assert said["takes"]["required"] == ["type", "token"]
 
 
 def test_locally_nobody_signs_in() -> None:

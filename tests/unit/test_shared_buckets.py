@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,16 +23,17 @@ print(sum(shared.take("ann", most=1000.0, per_second=0.0, now=1.0) >= 1.0 for _ 
 HALTED = """
 import os, signal, sys
 from pathlib import Path
-from penstock.engines.system.buckets import SharedBuckets
-class Halted(SharedBuckets):
-    def _find(self, *asked):
-        found = super()._find(*asked)
-        if os.environ.pop("HALT", ""):
-            os.kill(os.getpid(), signal.SIGSTOP)
-        return found
-shared = Halted(Path(sys.argv[1]))
-print(shared.take("ann", most=3.0, per_second=0.5, now=100.0))
+from penstock.engines.system import buckets
+class Halting:
+    slot = buckets._SLOT
+    size, unpack_from = slot.size, slot.unpack_from
+    def pack_into(self, *given):
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self.slot.pack_into(*given)
+buckets._SLOT = Halting()
+print(buckets.SharedBuckets(Path(sys.argv[1])).take("ann", most=3.0, per_second=0.5, now=100.0))
 """
+"""It stands still when it has read what is left and is about to write what it leaves."""
 
 
 def take(shared: SharedBuckets, name: str = "ann", now: float = 100.0) -> float:
@@ -59,26 +61,51 @@ def test_processes_share_what_is_in_it(tmp_path: Path) -> None:
     assert taken == 1_000
 
 
-def test_a_process_stopped_in_the_middle_stops_nobody(tmp_path: Path) -> None:
-    """Nor does it bring back, when it goes on, what it had read before the others took theirs."""
-    shared = SharedBuckets(tmp_path / "b")
-    halted = subprocess.Popen(
-        [sys.executable, "-c", HALTED, str(tmp_path / "b")],
-        env={**os.environ, "HALT": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+@pytest.fixture
+def halted(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that stands still while it counts a request of ann."""
+    words = [sys.executable, "-c", HALTED, str(tmp_path / "b")]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
-        assert os.WIFSTOPPED(os.waitpid(halted.pid, os.WUNTRACED)[1])
-        began = time.monotonic()
-        assert [take(shared) for _ in range(2)] == [3.0, 2.0]
-        assert time.monotonic() - began < 1.0
-        os.kill(halted.pid, signal.SIGCONT)
-        assert halted.communicate(timeout=60)[0] == "1.0\n"
+        assert os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1])
+        yield process
     finally:
-        halted.kill()
-        halted.communicate()
-    assert take(shared) == 0.0
+        process.kill()
+        process.communicate()
+
+
+def test_who_stood_still_in_the_middle_puts_no_old_count_back(
+    tmp_path: Path, halted: subprocess.Popen[str]
+) -> None:
+    """Three are given out in all, however long it took one of them; nobody else waits meanwhile."""
+    shared = SharedBuckets(tmp_path / "b")
+
+    given = [take(shared) for _ in range(2)]
+    assert [take(shared, "bo") for _ in range(2)] == [3.0, 2.0]
+    os.kill(halted.pid, signal.SIGCONT)
+    given.append(float(halted.communicate(timeout=60)[0]))
+    given += [take(shared) for _ in range(3)]
+
+    assert sum(each >= 1.0 for each in given) == 3
+
+
+def test_one_that_stands_still_is_waited_for_once(tmp_path: Path, halted: subprocess.Popen[str]) -> None:
+    """A moment, then its user is told at once that nothing is left: the others' requests are not held up."""
+    shared = SharedBuckets(tmp_path / "b")
+
+    began = time.monotonic()
+    given = [take(shared) for _ in range(100)]
+
+    assert given == [0.0] * 100
+    assert time.monotonic() - began < 0.4 * len(given) * buckets.PATIENCE_SECONDS
+
+
+def test_one_killed_in_the_middle_holds_nobody_up(tmp_path: Path, halted: subprocess.Popen[str]) -> None:
+    """What it had not written was not taken."""
+    halted.kill()
+    halted.wait()
+
+    assert take(SharedBuckets(tmp_path / "b")) == 3.0
 
 
 def test_what_another_day_left_is_forgotten(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from penstock.model.catalogue import Collection, DocumentId, GenerationId, WorkspaceId
 from penstock.model.errors import Refused
 from penstock.model.passages import Scope
-from penstock.model.recipes import Recipe
+from penstock.model.recipes import kept_recipe
 from penstock.ports.catalogue import Catalogue
 
 NAMES_TOLD_MAX = 10
@@ -57,7 +57,7 @@ async def ground_of(catalogue: Catalogue, workspace: WorkspaceId, filters: Filte
         path_prefix=filters.path,
         metadata=filters.metadata,
     )
-    models = {each.generation: Recipe.from_json(each.recipe_json).model for each in chosen}
+    models = {each.generation: kept_recipe(each.recipe_json, each.name).model for each in chosen}
     return Ground(scope=scope, collections=tuple(chosen), models=models)
 
 

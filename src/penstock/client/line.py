@@ -62,10 +62,15 @@ class Request:
     seconds: float | None = 30.0
 
 
-def once(path: str, body: object = None) -> Request:
-    """A request that makes something, under a key of its own: sent again, it does nothing twice."""
-    key = {"Idempotency-Key": uuid.uuid4().hex}
-    return Request(method="POST", path=path, body=body, headers=key, repeats=True)
+def look(path: str, query: Mapping[str, str | int] | None = None) -> Request:
+    """A request that only reads."""
+    return Request(method="GET", path=path, query=query or {}, repeats=True)
+
+
+def once(path: str, body: object = None, key: str | None = None) -> Request:
+    """A request that makes something, under that key or one of its own: sent again, it does nothing twice."""
+    headers = {"Idempotency-Key": key or uuid.uuid4().hex}
+    return Request(method="POST", path=path, body=body, headers=headers, repeats=True)
 
 
 class Line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from penstock.client.credentials import Credentials, Refresh
-from penstock.client.line import Line, Request, once
+from penstock.client.line import Line, look, once
 from penstock.client.values import Me, Workspace, WorkspacePage
 from penstock.client.workspace import InWorkspace
 
@@ -40,12 +40,11 @@ class Penstock(InWorkspace):
 
     async def me(self) -> Me:
         """Who the server takes us for."""
-        return await self._line.ask(Request(method="GET", path="/me", repeats=True), Me)
+        return await self._line.ask(look("/me"), Me)
 
     async def workspaces(self) -> list[Workspace]:
         """All we own, oldest first."""
-        request = Request(method="GET", path="/workspaces", repeats=True)
-        return list((await self._line.ask(request, WorkspacePage)).items)
+        return list((await self._line.ask(look("/workspaces"), WorkspacePage)).items)
 
     async def create_workspace(self, name: str) -> Workspace:
         """Make one."""

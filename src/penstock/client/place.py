@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from penstock.client.errors import PenstockError
-from penstock.client.line import Line, Request
+from penstock.client.line import Line, look
 from penstock.client.values import WorkspacePage
 
 
@@ -18,8 +18,7 @@ class Place:
 
     async def _id(self) -> str:
         if self._workspace is None:
-            request = Request(method="GET", path="/workspaces", repeats=True)
-            there = (await self._line.ask(request, WorkspacePage)).items
+            there = (await self._line.ask(look("/workspaces"), WorkspacePage)).items
             if len(there) != 1:
                 raise PenstockError(
                     f"there are {len(there)} workspaces; name one", code="ERR_WORKSPACE_UNNAMED"

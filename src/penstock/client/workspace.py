@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from penstock.client import following, talk
 from penstock.client.files import Form, Progress, Sendable
-from penstock.client.line import Request, once
+from penstock.client.line import Request, look, once
 from penstock.client.questions import ANSWER_SECONDS, Questions
 from penstock.client.subscription import Subscription
 from penstock.client.values import (
@@ -46,13 +46,13 @@ class InWorkspace(Questions):
 
     async def collections(self) -> list[Collection]:
         """All of them, by name."""
-        request = Request(method="GET", path=await self._at("collections"), repeats=True)
-        return list((await self._line.ask(request, CollectionPage)).items)
+        page = await self._line.ask(look(await self._at("collections")), CollectionPage)
+        return list(page.items)
 
     async def collection(self, name: str) -> Collection:
         """One of them."""
         at = await self._at("collections", name)
-        return await self._line.ask(Request(method="GET", path=at, repeats=True), Collection)
+        return await self._line.ask(look(at), Collection)
 
     async def create_collection(
         self, name: str, *, description: str = "", recipe: Mapping[str, int] | None = None
@@ -115,14 +115,7 @@ class InWorkspace(Questions):
     ) -> Accepted:
         """Send a text as a document; once, however often it was sent."""
         said = {"collection": collection, "name": name, "content": content, "metadata": dict(metadata or {})}
-        body = {**said, **(wishes or USUAL).facts()}
-        request = Request(
-            method="POST",
-            path=await self._at("documents", "text"),
-            body=body,
-            headers={"Idempotency-Key": key or uuid.uuid4().hex},
-            repeats=True,
-        )
+        request = once(await self._at("documents", "text"), {**said, **(wishes or USUAL).facts()}, key)
         return (await self._line.ask(request, AcceptedPage)).items[0]
 
     # Documents -----------------------------------------------------------------------------------
@@ -130,7 +123,7 @@ class InWorkspace(Questions):
     async def document(self, document_id: str) -> DocumentDetail:
         """One document with its stages and versions."""
         at = await self._at("documents", document_id)
-        return await self._line.ask(Request(method="GET", path=at, repeats=True), DocumentDetail)
+        return await self._line.ask(look(at), DocumentDetail)
 
     async def documents(
         self,
@@ -174,8 +167,7 @@ class InWorkspace(Questions):
         given = {"collection": collection, "status": status, "name": name, "after": after}
         query: dict[str, str | int] = {word: value for word, value in given.items() if value is not None}
         query |= {"sort": sort, "order": "desc" if descending else "asc", "limit": limit}
-        request = Request(method="GET", path=await self._at("documents"), query=query, repeats=True)
-        return await self._line.ask(request, DocumentPage)
+        return await self._line.ask(look(await self._at("documents"), query), DocumentPage)
 
     async def delete_document(self, document_id: str) -> None:
         """Delete it: out of every answer at once."""
@@ -205,7 +197,7 @@ class InWorkspace(Questions):
     async def job(self, job_id: str) -> Job:
         """One job."""
         at = await self._at("jobs", job_id)
-        return await self._line.ask(Request(method="GET", path=at, repeats=True), Job)
+        return await self._line.ask(look(at), Job)
 
     async def follow(self, *document_ids: str) -> AsyncGenerator[Document, None]:
         """Each document as it is now and whenever its status is another, until all have ended."""
@@ -240,8 +232,7 @@ class InWorkspace(Questions):
         """All of them, those with the latest news first."""
         query: dict[str, str | int] = {"workspace_id": await self._id()}
         while True:
-            request = Request(method="GET", path="/conversations", query=query, repeats=True)
-            page = await self._line.ask(request, ConversationPage)
+            page = await self._line.ask(look("/conversations", query), ConversationPage)
             for each in page.items:
                 yield each
             if page.next is None:
@@ -274,20 +265,20 @@ class InWorkspace(Questions):
     async def conversation(self, conversation_id: str) -> Conversation:
         """One of them."""
         at = f"/conversations/{quote(conversation_id, safe='')}"
-        return await self._line.ask(Request(method="GET", path=at, repeats=True), Conversation)
+        return await self._line.ask(look(at), Conversation)
 
     async def messages(
         self, conversation_id: str, *, after: int | None = None, limit: int = 50
     ) -> list[Message]:
         """The last messages, or the next ones after a number."""
         query = {"limit": limit} if after is None else {"limit": limit, "after": after}
-        request = Request(method="GET", path=_talk(conversation_id), query=query, repeats=True)
-        return list((await self._line.ask(request, MessagePage)).items)
+        page = await self._line.ask(look(_talk(conversation_id), query), MessagePage)
+        return list(page.items)
 
     async def message(self, conversation_id: str, message_id: str) -> Message:
         """One message; of an answer on its way, what is written so far."""
         at = f"{_talk(conversation_id)}/{quote(message_id, safe='')}"
-        return await self._line.ask(Request(method="GET", path=at, repeats=True), Message)
+        return await self._line.ask(look(at), Message)
 
     # Events --------------------------------------------------------------------------------------
 

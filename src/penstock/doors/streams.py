@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 from typing import TextIO
 
@@ -12,6 +13,13 @@ def silence(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def is_unread(stream: TextIO) -> bool:
+    """Has whoever read it gone? A pipe tells so without being written to."""
+    asked = select.poll()
+    asked.register(stream.fileno(), 0)  # an error is told unasked
+    return any(told & select.POLLERR for _, told in asked.poll(0))
 
 
 def finish() -> None:

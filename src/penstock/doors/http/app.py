@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import compile_path
 from starlette.types import Message, Receive, Scope, Send
 
 from penstock import __version__
@@ -192,9 +193,21 @@ async def _misshapen(_: Request, error: RequestValidationError) -> Response:
     return problem(status, "ERR_REQUEST_INVALID", told or "the request cannot be read", errors=errors)
 
 
-async def _unrouted(_: Request, error: HTTPException) -> Response:
+async def _unrouted(request: Request, error: HTTPException) -> Response:
     code = UNROUTED.get(error.status_code, "ERR_REQUEST_INVALID")
-    return problem(error.status_code, code, str(error.detail), headers=error.headers)
+    headers = dict(error.headers or {})
+    if offered := error.status_code == 405 and _methods_at(request):
+        # The framework names those of the first route it comes to.
+        headers["Allow"] = ", ".join(sorted(offered))
+    return problem(error.status_code, code, str(error.detail), headers=headers)
+
+
+def _methods_at(request: Request) -> set[str]:
+    """All that the address offers, as the description has it."""
+    described: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    at = request.scope["path"]
+    there = [methods for path, methods in described.items() if compile_path(path)[0].match(at)]
+    return {method.upper() for methods in there for method in methods}
 
 
 async def _left(_: Request, error: Exception) -> Response:

@@ -61,16 +61,23 @@ def with_tag(said: BaseModel) -> Response:
 
 def is_known(request: Request, tag: str) -> bool:
     """Whether the client says that it has this."""
-    known = [each.removeprefix("W/") for each in _tags(request.headers.get("if-none-match"))]
+    known = [each.removeprefix("W/") for each in _tags(request, "if-none-match") or ()]
     return tag in known or "*" in known
 
 
 def check_unchanged(request: Request, said: BaseModel | None) -> None:
     """Refused if the client means to change something other than what is there; nothing is never that."""
-    wanted = _tags(request.headers.get("if-match"))
-    if wanted and "*" not in wanted and (said is None or tag_of(said) not in wanted):
+    wanted = _tags(request, "if-match")
+    if wanted is None or "*" in wanted:
+        return
+    if said is None or tag_of(said) not in wanted:
         raise Refused("it was changed meanwhile; look at it again", code="ERR_PRECONDITION")
 
 
-def _tags(header: str | None) -> list[str]:
-    return [each.strip() for each in (header or "").split(",") if each.strip()]
+def _tags(request: Request, header: str) -> list[str] | None:
+    """The tags a header names, on however many lines; None where there is no such header.
+
+    One that is empty names nothing: a client that lost its tag must not change whatever is there.
+    """
+    lines = request.headers.getlist(header)
+    return [each.strip() for line in lines for each in line.split(",")] if lines else None

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from email.message import Message
+from typing import cast
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser
@@ -162,12 +163,22 @@ class _Reading:
         self._ended = True
 
 
+_Value = str | tuple[str | None, str, str]
+"""Of a parameter: its text, or its charset, its language and its text."""
+
+
 def _parameter(header: str, name: str) -> str | None:
-    """A parameter of a header, as it is or with a charset before it (RFC 5987); Refused if it is neither."""
+    """A parameter of a header, as it is or with a charset before it (RFC 5987); Refused if it is neither.
+
+    Where it stands in both ways the one with the charset counts: the other is for those who cannot read it.
+    """
     told = Message()
     told["content-disposition"] = header
     try:
-        value = told.get_param(name, header="content-disposition")
+        # The library's types say texts alone; one with a charset is a tuple.
+        given = cast("list[tuple[str, _Value]]", told.get_params([], header="content-disposition"))
+        found = [value for key, value in given if key.lower() == name]
+        value = next((each for each in found if isinstance(each, tuple)), found[0] if found else None)
         if not isinstance(value, tuple):
             return value
         charset, _, text = value

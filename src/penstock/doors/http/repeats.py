@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import Depends, Header
+from fastapi import Depends, Header, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from penstock.doors.http.house import Asker, House, In
+from penstock.model.errors import Refused
 from penstock.model.requests import Answered, request_key
 from penstock.ports.database import Transaction
 
@@ -103,8 +104,15 @@ def _response(told: Answered) -> Response:
     return Response(told.body, told.status, media_type="application/json")
 
 
-def repeat(house: In, asker: Asker, key: Key = None) -> Repeat:
+def check_one_key(request: Request) -> None:
+    """Refused where a request comes under several keys: nobody could say which one it is known by."""
+    if len(request.headers.getlist("idempotency-key")) > 1:
+        raise Refused("a request has one idempotency key", code="ERR_IDEMPOTENCY_KEY_INVALID")
+
+
+def repeat(request: Request, house: In, asker: Asker, key: Key = None) -> Repeat:
     """What makes a request repeatable."""
+    check_one_key(request)
     return Repeat(house, asker.user, key)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from penstock.doors.http.document_shapes import DocumentSaid, ErrorSaid, JobSaid, StageSaid, VersionSaid
 from penstock.model.catalogue import Document, Stage, StageState, Version
 from penstock.model.instants import instant
 from penstock.model.jobs import Job
 from penstock.model.states import EVENT_STATUS
+from penstock.model.stored_json import stored_object
 
 
 def document_said(document: Document) -> DocumentSaid:
@@ -27,7 +25,7 @@ def document_said(document: Document) -> DocumentSaid:
         size=document.size,
         pages=document.pages,
         chunks=document.chunks,
-        metadata=_object(document.metadata_json),
+        metadata=stored_object(document.metadata_json),
         error=None
         if error is None
         else ErrorSaid(
@@ -88,11 +86,3 @@ def job_said(job: Job) -> JobSaid:
 def instant_or_none(at: float | None) -> str | None:
     """A time that may be absent."""
     return None if at is None else instant(at)
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}

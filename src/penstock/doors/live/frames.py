@@ -13,8 +13,14 @@ from penstock.model.conversations import MessageDelta
 from penstock.model.events import LoggedEvent
 from penstock.model.feed import JobProgress, Snapshot, UploadProgress
 
-READY = "ready"
-RESYNC = "resync"
+READY, RESYNC, AUTH, CLOSED = "ready", "resync", "auth", "closed"
+CONNECTION_WORDS = {
+    READY: "Everything before this was told; from here on it is told as it happens.",
+    RESYNC: "What was missed is not told one by one; this is where things stand.",
+    AUTH: "A newer token was taken.",
+    CLOSED: "The last word of a stream: why it ends.",
+}
+"""What the live door says of the connection itself."""
 TEXT = 0x81
 TOGETHER_BYTES_MAX = 64 * 1024
 """Frames that are written together; what is more than that is written one by one, as there is room."""

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter
+from starlette.responses import Response
 
-from penstock.doors.http.description import ANY_WAY
+from penstock.doors.http.description import ADDRESS, ANY_WAY, BEARER, TICKET
+from penstock.doors.http.problems import problem
+from penstock.doors.live import description
 from penstock.doors.live.arrivals import Counting, Doorkeeper
 from penstock.doors.live.hub import Hub
-from penstock.doors.live.socket import Socket
+from penstock.doors.live.socket import Said, Socket
 from penstock.doors.live.stream import MEDIA, Stream
 
 
@@ -26,8 +29,9 @@ SINCE = (
     "The last event the client has, as `seq` or better as `seq@ts`; those after it come first. With its time"
     " it is known again for sure, also where an older copy of the data was put back."
 )
+FROM = _parameter("since", "query", SINCE, BOOKMARK)
 PARAMETERS = [
-    _parameter("since", "query", SINCE, BOOKMARK),
+    FROM,
     _parameter(
         "Last-Event-ID",
         "header",
@@ -47,6 +51,21 @@ def live_routes(hub: Hub, entry: Doorkeeper, spend: Callable[[str], None] = lamb
     router = APIRouter(tags=["events"])
     router.add_websocket_route("/ws", Socket(hub, doorkeeper))  # type: ignore[arg-type]  # an ASGI application
     router.add_api_route(
+        "/ws",
+        _no_socket,
+        name="open_socket",
+        summary="Open a WebSocket",
+        description=description.ABOUT,
+        response_model=None,
+        status_code=101,
+        responses=description.RESPONSES,
+        openapi_extra={
+            "parameters": [FROM],
+            "security": [{name: []} for name in (BEARER, TICKET, ADDRESS)],
+            "x-websocket": description.conversation(Said),
+        },
+    )
+    router.add_api_route(
         "/api/events",
         Stream(hub, doorkeeper).__call__,
         name="follow_events",
@@ -57,3 +76,10 @@ def live_routes(hub: Hub, entry: Doorkeeper, spend: Callable[[str], None] = lamb
         openapi_extra={"parameters": PARAMETERS, "security": ANY_WAY},
     )
     return router
+
+
+async def _no_socket() -> Response:
+    """Whoever asks for the WebSocket's address as for a page is told what it is."""
+    detail = "this address is a WebSocket; GET /api/events sends the same as Server-Sent Events"
+    headers = {"Upgrade": "websocket", "Connection": "Upgrade"}
+    return problem(description.UPGRADE_REQUIRED, "ERR_UPGRADE_REQUIRED", detail, headers=headers)

@@ -17,7 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem_of
 from penstock.doors.live.arrivals import Counting, bookmark_of, only, token_of, visit_of
-from penstock.doors.live.frames import Frame, word_frame
+from penstock.doors.live.frames import AUTH, Frame, word_frame
 from penstock.doors.live.hub import RESTART, Hub
 from penstock.doors.live.listener import Bookmark, Ended, Ending, Listener
 from penstock.doors.live.protocol import PUSH, Push
@@ -170,7 +170,7 @@ class _Caller:
             if principal.user != listener.user:
                 raise invalid_token("the new token is another user's")
             listener.expires_at = principal.expires_at
-            await self._send(_text_of(word_frame("auth", expires_at=principal.expires_at)))
+            await self._send(_text_of(word_frame(AUTH, expires_at=principal.expires_at)))
             await asyncio.sleep(RENEWAL_SECONDS)
 
     async def _hear(self) -> Said:

@@ -25,7 +25,7 @@ from penstock.doors.live.arrivals import (
     token_of,
     visit_of,
 )
-from penstock.doors.live.frames import Frame, word_frame
+from penstock.doors.live.frames import CLOSED, Frame, word_frame
 from penstock.doors.live.hub import Hub
 from penstock.doors.live.listener import Bookmark, Ended, Listener
 from penstock.model.principals import Principal, Proof
@@ -136,7 +136,7 @@ async def _say_goodbye(listener: Listener, send: Send) -> None:
     """Say why we close, where somebody is still there to hear it."""
     body = b""
     if listener.ending is not None:
-        body = block_of(word_frame("closed", code=listener.ending.code, reason=listener.ending.reason))
+        body = block_of(word_frame(CLOSED, code=listener.ending.code, reason=listener.ending.reason))
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(LAST_WORDS_SECONDS):
             await send({"type": "http.response.body", "body": body, "more_body": False})

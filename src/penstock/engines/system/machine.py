@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import socket
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 INOTIFY = Path("/proc/sys/fs/inotify")
@@ -36,6 +40,29 @@ def writing_fault(folder: Path) -> str | None:
             return None
     except OSError as error:
         return error.strerror or str(error)
+
+
+def listening_fault(host: str, port: int) -> tuple[bool, str] | None:
+    """Why nobody can listen there, and whether because somebody does; None if one can."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as listening:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(1)
+    except OSError as error:
+        return error.errno == errno.EADDRINUSE, error.strerror or str(error)
+    return None
+
+
+def answer_of(host: str, port: int, path: str, *, seconds: float, bytes_max: int = 4096) -> bytes:
+    """How a web server's answer begins; nothing where none answers."""
+    try:
+        with closing(HTTPConnection(host, port, timeout=seconds)) as line:
+            line.request("GET", path)
+            return line.getresponse().read(bytes_max)
+    except (OSError, HTTPException):
+        return b""
 
 
 def room(folder: Path) -> Room:

@@ -19,7 +19,7 @@ from penstock.doors.http.etags import (
 )
 from penstock.doors.http.house import ID_LENGTH_MAX, Asker, House, In, chosen
 from penstock.doors.http.quotas import check_conversations
-from penstock.doors.http.repeats import Repeatable
+from penstock.doors.http.repeats import Repeatable, check_one_key
 from penstock.doors.http.talk_shapes import (
     ConversationAsked,
     ConversationChanged,
@@ -170,6 +170,7 @@ async def messages(
 @router.post(
     "/{conversation_id}/messages",
     responses={202: {"model": PostedSaid, "description": "The answer is on its way."}},
+    dependencies=[Depends(check_one_key)],
 )
 async def post_message(
     house: In,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from fastapi import APIRouter, Request, Response, status
 
 from penstock.doors.http.document_shapes import AcceptedSaid, MoveAsked
@@ -19,6 +17,7 @@ from penstock.model.errors import Refused
 from penstock.model.files import BlobHash
 from penstock.model.jobs import Accepted
 from penstock.model.requests import fingerprint_of
+from penstock.model.stored_json import stored_object
 from penstock.model.uploads import Uploaded, upload_name, upload_path
 from penstock.ports.database import Transaction
 
@@ -61,7 +60,7 @@ async def move(
     blob = found.blob or await house.store.catalogue.last_bytes(found.id)
     if blob is None:
         raise Refused("its bytes are not taken in yet", code="ERR_NOT_PARSED")
-    order = await order_of(house, here, target.name, json.loads(found.metadata_json))
+    order = await order_of(house, here, target.name, stored_object(found.metadata_json))
     async with house.blobs.claiming():  # it may be deleted by somebody else meanwhile
         kept = await house.blobs.verify(BlobHash(blob))
         sent = Uploaded(blob=blob, size=kept.size, name=name)
