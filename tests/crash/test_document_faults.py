@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from collections import Counter
-from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -18,6 +17,7 @@ from tests.support.doomed import Doom
 from tests.support.endpoint import FakeEndpoint, Reply, Request, fake_endpoint, refusal, usual
 from tests.support.papers import COLLECTION, NearPapers, Papers
 from tests.support.processes import Plant, Row, Started
+from tests.support.servers.launching import free_port
 
 pytestmark = pytest.mark.timeout(900)
 SEED = 20_261_116
@@ -101,7 +101,8 @@ def test_a_dead_endpoint_in_the_middle_of_a_document(plant: Plant) -> None:
         circuit_breaker_cooldown_period="20s",
     )
     embeddings = Embeddings(batches=3)
-    with fake_endpoint() as endpoint:
+    port = free_port()  # one that stays free while nobody listens there
+    with fake_endpoint(port=port) as endpoint:
         endpoint.usual = embeddings
         papers = embedded_by(plant, endpoint, batch=4)
         worker = papers.worker()
@@ -120,7 +121,7 @@ def test_a_dead_endpoint_in_the_middle_of_a_document(plant: Plant) -> None:
     assert len(endpoint.requests) == asked
 
     embeddings.dead.clear()
-    with fake_endpoint(port=urlsplit(endpoint.url).port or 0) as revived:
+    with fake_endpoint(port=port) as revived:
         revived.usual = embeddings
         papers.rest(worker, PATIENCE)
         papers.assert_all_is_well(["long.md", "short.md"])

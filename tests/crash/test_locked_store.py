@@ -27,7 +27,7 @@ def test_lock_held_longer_than_the_silence_of_the_dead(plant: Plant) -> None:
     plant.wait_for_mark("end", further)
     gate.touch()
 
-    plant.drain(10.0)
+    plant.drain()
     assert worker.stop() == 0
     row = plant.job(job)
     assert (row["retry_count"], row["crashes"]) == (0, 0)

@@ -10,8 +10,6 @@ from tests.support.handlers_for_tests import script
 from tests.support.jobs import a_note
 from tests.support.processes import Plant
 
-SECONDS = 10.0
-
 
 @pytest.mark.parametrize("crashes", [0, 2], ids=["plain", "suspect"])
 def test_job_taken_back_and_claimed_again_by_the_same_worker(plant: Plant, crashes: int) -> None:
@@ -32,9 +30,9 @@ def test_job_taken_back_and_claimed_again_by_the_same_worker(plant: Plant, crash
     plant.wait_for_mark("start", job, times=2)
     gate.touch()
 
-    plant.drain(SECONDS)
+    plant.drain()
     further = plant.submit([a_note(script())])[0].job_id
-    plant.wait_for_mark("end", further, seconds=SECONDS)
+    plant.wait_for_mark("end", further)
     plant.drain()
     assert worker.stop() == 0
     assert "Traceback" not in worker.said()
@@ -50,10 +48,10 @@ def test_stalled_attempt_is_told_that_it_lost_its_job(plant: Plant) -> None:
     first = plant.wait_for_mark("start", job)
 
     again = plant.wait_for_mark("start", job, times=2)
-    plant.drain(SECONDS)
+    plant.drain()
 
     assert again.token > first.token
-    plant.wait_for_mark("CancelledError", job, seconds=SECONDS)
+    plant.wait_for_mark("CancelledError", job)
     gate.touch()
     assert worker.stop() == 0
     assert "Traceback" not in worker.said()

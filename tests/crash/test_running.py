@@ -37,7 +37,7 @@ def test_cancel_takes_effect_within_two_seconds(plant: Plant) -> None:
 
 def test_time_limit_of_its_type_ends_each_attempt(plant: Plant) -> None:
     """Each attempt is interrupted at its limit and retried; after the last the job fails with ERR_TIMEOUT."""
-    plant.choose(worker_timeouts='{"content": "300ms"}', worker_retry_delays="100ms")
+    plant.choose(worker_timeouts='{"content": "800ms"}', worker_retry_delays="100ms")
     tree = plant.worker()
 
     job = plant.submit([a_note(script("progress 3 10", "sleep 60"))])[0].job_id
@@ -48,7 +48,7 @@ def test_time_limit_of_its_type_ends_each_attempt(plant: Plant) -> None:
     marks = plant.marks(job=job)
     assert [mark.what for mark in marks] == ["start", "progress 3", "CancelledError"] * 4
     spans = [end.at - start.at for start, end in zip(marks[::3], marks[2::3], strict=True)]
-    assert min(spans) >= 0.3
+    assert min(spans) >= 0.8
     row = plant.job(job)
     assert (row["retry_count"], row["progress_done"], row["progress_total"]) == (3, 3, 10)
 

@@ -67,8 +67,15 @@ def test_killed_tree_and_a_new_start(plant: Plant) -> None:
 
 
 def test_silent_worker_whose_process_is_still_there(plant: Plant) -> None:
-    """A stopped process leaves nothing but its silence to go by: others take the job once that has lasted."""
+    """A stopped process leaves nothing but its silence to go by: others take the job once that has lasted.
+
+    That alone may be nine and a half of the ten seconds. A machine that is busy with other things is allowed
+    what the same workers need to begin a job that does nothing, measured before.
+    """
     tree = plant.worker(count=2)
+    asked_at = time.monotonic()
+    idle = plant.submit([a_note(script())])[0].job_id
+    slack = plant.wait_for_mark("start", idle).at - asked_at
     gate = plant.folder / "gate"
     job = plant.submit([a_note(script(f"until {gate}"))])[0].job_id
     first = plant.wait_for_mark("start", job)
@@ -76,13 +83,13 @@ def test_silent_worker_whose_process_is_still_there(plant: Plant) -> None:
     silent_since = plant.freeze(first.pid)
 
     again = plant.wait_for_mark("start", job, times=2)
-    assert again.at - silent_since < PROMISED
+    assert again.at - silent_since < PROMISED + slack, f"a job that does nothing takes {slack:.2f} s"
     assert again.pid in set(tree.children()) - {first.pid}
     assert still_stopped(first)
     gate.touch()
     plant.drain()
     os.kill(first.pid, signal.SIGCONT)
-    end_well(plant, [job])
+    end_well(plant, [idle, job])
 
 
 def still_stopped(mark: Mark) -> bool:

@@ -365,6 +365,14 @@ async def test_a_folder_that_cannot_be_written(program: Program, unwritable: Pat
     assert (ran.code, told(ran)) == (4, "ERR_STORE_READ_ONLY")
 
 
+def test_too_few_descriptors_are_no_fault_of_the_folder(program: Program) -> None:
+    """Whoever runs into the limit of open files is told of that, and not to look at the folder's owner."""
+    ran = limited(program, 20, *SUBMIT, what="NOFILE")
+
+    assert (ran.code, told(ran)) == (4, "ERR_EXHAUSTED")
+    assert "Too many open files" in ran.err
+
+
 async def test_a_database_of_a_newer_version_is_left_untouched(program: Program) -> None:
     """It is refused without a change, and serves the version that made it as before."""
     accepted = await fill(program.data)
@@ -451,9 +459,9 @@ asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))
 
 LIMITED = """
 import os, resource, sys
-limit = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-os.execv(sys.executable, [sys.executable, "-m", "penstock", *sys.argv[2:]])
+limit = int(sys.argv[2])
+resource.setrlimit(getattr(resource, f"RLIMIT_{sys.argv[1]}"), (limit, limit))
+os.execv(sys.executable, [sys.executable, "-m", "penstock", *sys.argv[3:]])
 """
 
 
@@ -501,10 +509,10 @@ async def test_the_program_says_that_the_disk_is_full(program: Program) -> None:
     assert len(await drained(program.data)) == len(accepted) + 3000
 
 
-def limited(program: Program, limit: int, *words: str, stdin: str = "") -> Ran:
-    """The program where no file may be larger than that."""
+def limited(program: Program, limit: int, *words: str, what: str = "FSIZE", stdin: str = "") -> Ran:
+    """The program where no file may be larger than that, or where it has no more of something else."""
     ran = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(limit), *words],
+        [sys.executable, "-c", LIMITED, what, str(limit), *words],
         cwd=program.folder,
         env=program.environment(),
         input=stdin,

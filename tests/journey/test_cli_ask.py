@@ -146,6 +146,8 @@ def test_odd_questions_are_searched_for(furnished: Program, question: str) -> No
 
 def test_an_empty_store_says_what_to_do_next(program: Program) -> None:
     """It ends with 0 and names the command that puts documents in."""
+    program.begin()
+
     ran = program("ask", "anything at all?")
 
     assert (ran.code, ran.out) == (0, "Not found in your documents.\n")

@@ -60,6 +60,8 @@ def test_a_dry_run_makes_nothing(program: Program) -> None:
     told = program.json("collection", "create", "notes", "--chunk-tokens", "64", "--dry-run")
 
     assert (told["created"], told["recipe"]["chunk_tokens"], told["dry_run"]) == (True, 64, True)
+    assert not program.data.exists()
+    program.begin()
     assert not program.json("collection", "list")["collections"]
 
 
@@ -83,6 +85,7 @@ def test_declared_collections_are_there(program: Program) -> None:
     assert (found["name"], found["description"], found["declared"]) == ("handbook", "H", True)
     assert found["recipe"]["chunk_tokens"] == 99
     assert found["recipe_differences"] == []
+    assert not program.data.exists(), "looking made something"
 
 
 def test_another_recipe_is_told_and_never_applied_by_itself(program: Program) -> None:

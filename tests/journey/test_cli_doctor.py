@@ -100,6 +100,22 @@ def test_an_endpoint_that_does_not_answer_is_wrong(program: Program) -> None:
     assert address in told["answerer"]["sentence"]
 
 
+def test_servers_are_looked_for_before_the_first_start(program: Program) -> None:
+    """A vector store that is away and a port another program has are told while there is no data yet."""
+    with socket.socket() as away, fake_endpoint(Reply(status=404, body={})) as other:
+        away.bind(("127.0.0.1", 0))
+        env = {
+            "PENSTOCK_VECTORS": f"http://127.0.0.1:{away.getsockname()[1]}",
+            "PENSTOCK_HTTP_PORT": other.url.removesuffix("/v1").rpartition(":")[2],
+        }
+        ran = program("doctor", "--json", env=env)
+
+    assert ran.code == 2, ran.err
+    told = verdicts(json.loads(ran.out))
+    assert (told["vectors"], told["http"]) == ("wrong", "warning")
+    assert not program.data.exists()
+
+
 @pytest.mark.parametrize(
     ("root", "status", "verdict"),
     [

@@ -53,6 +53,8 @@ def told(ran: Ran) -> str:
 )
 def test_a_wrong_request_ends_with_1(program: Program, words: list[str], code: str) -> None:
     """The caller must change the request."""
+    program.begin()
+
     ran = program(*words)
 
     assert (ran.code, told(ran)) == (1, code)
@@ -123,12 +125,59 @@ def test_a_producer_needs_a_folder(program: Program) -> None:
     assert "producer.scan_dir" in ran.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ask", "what"],
+        ["search", "what"],
+        ["queue", "status"],
+        ["queue", "show", "nobody"],
+        ["queue", "resume"],
+        ["ingest", "list"],
+        ["ingest", "submit", "--rag", "notes", "--text", "words"],
+        ["ingest", "submit", "--rag", "notes", "--text", "words", "--dry-run"],
+        ["collection", "list"],
+        ["collection", "show", "notes"],
+        ["dlq", "list"],
+        ["admin", "stats"],
+        ["fsck"],
+    ],
+    ids=" ".join,
+)
+def test_where_there_is_no_data_nothing_is_made(program: Program, words: list[str]) -> None:
+    """Looking into a wrong folder leaves it as it was, and says which one it was and what to do."""
+    ran = program(*words)
+
+    assert (ran.code, ran.out, told(ran)) == (1, "", "ERR_STORE_MISSING")
+    assert f"there is no data in {program.data}" in ran.err
+    assert "  Name the right folder with --data." in ran.err.splitlines()
+    assert not program.data.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["collection", "create", "notes"],
+        ["queue", "submit", "--type", "content", "--payload", '{"content": "words"}'],
+        ["queue", "pause"],
+    ],
+    ids=" ".join,
+)
+def test_what_begins_makes_the_folder_and_its_rehearsal_does_not(program: Program, words: list[str]) -> None:
+    """A dry run answers as on an empty store, and leaves none."""
+    rehearsed = program(*words, "--dry-run")
+    assert (rehearsed.code, program.data.exists()) == (0, False)
+
+    begun = program(*words)
+    assert (begun.code, program.data.exists()) == (0, True)
+
+
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_a_data_folder_that_cannot_be_made_ends_with_4(program: Program, place: str) -> None:
     """A file in the way of the folder is told with its path and what to do."""
     (program.folder / "file").write_text("not a folder", encoding="utf-8")
 
-    ran = program("queue", "status", "--data", program.folder / place)
+    ran = program("queue", "pause", "--data", program.folder / place)
 
     assert (ran.code, told(ran)) == (4, "ERR_STORE_READ_ONLY")
     assert place in ran.err
@@ -171,6 +220,8 @@ def test_a_locked_database_ends_with_4(program: Program) -> None:
 
 def test_errors_are_objects_with_json(program: Program) -> None:
     """A program reads the code, a person's words and what to do from stderr."""
+    program.begin()
+
     ran = program("queue", "list", "--state", "lost", "--json")
     unknown = program("queue", "show", "nobody", "--json")
 
@@ -181,6 +232,8 @@ def test_errors_are_objects_with_json(program: Program) -> None:
 
 def test_a_traceback_is_shown_only_while_debugging(program: Program) -> None:
     """PENSTOCK_DEBUG=1 adds where it came from and changes nothing else."""
+    program.begin()
+
     ran = program("queue", "show", "nobody", env={"PENSTOCK_DEBUG": "1"})
     plain = program("queue", "show", "nobody")
 

@@ -442,6 +442,14 @@ def test_a_submit_that_reindexes_follows_the_policy_too(program: Program, folder
     assert told == {"skip": [False] * 3, "append": [False] * 3, "recreate": [True] * 3}
 
 
+def test_a_submit_that_reindexes_says_where_to_see_the_rebuild(program: Program, folder: Path) -> None:
+    """Its own jobs end long before the collection answers from its new index."""
+    submit = (*SUBMIT, "--path", folder / "b.md", "--reindex")
+
+    assert "to see how far: penstock collection show notes" in program(*submit).err
+    assert "rebuilt" not in program(*submit, "--quiet").err
+
+
 def test_reindexing_follows_its_policy(program: Program, folder: Path) -> None:
     """`skip` leaves what is there, `append` needs sources, `recreate` opens the index beside."""
 

@@ -10,8 +10,9 @@ import pytest
 
 from penstock.settings import RedisServer
 from tests.support.command_line import PATIENCE
-from tests.support.metrics import fetched, free_port, numbers_of
+from tests.support.metrics import fetched, numbers_of
 from tests.support.redis_program import QUEUE, RAG, RedisProgram
+from tests.support.servers.launching import free_port
 from tests.support.waiting import until
 
 FILES = {

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from penstock.doors.cli.shapes import Explained, Status
-from tests.support.command_line import Program, Terminal
+from tests.support.command_line import PATIENCE, Program, Terminal
 from tests.support.documents import deviations
 from tests.support.jobs import a_job, a_note, an_error
 
@@ -112,7 +112,7 @@ def test_watching_in_a_pipe_prints_a_line_per_change(program: Program, form: str
     program.submit(a_job())
     second = watching.stdout.readline()
     watching.send_signal(signal.SIGINT)
-    rest, _ = watching.communicate(timeout=30)
+    rest, _ = watching.communicate(timeout=PATIENCE)
 
     assert (watching.returncode, rest) == (0, "")
     if form == "json":
@@ -121,6 +121,22 @@ def test_watching_in_a_pipe_prints_a_line_per_change(program: Program, form: str
         assert [each["counts"]["ready"] for each in documents] == [1, 2]
     else:
         assert (" ready=1 " in first, " ready=2 " in second) == (True, True)
+
+
+@pytest.mark.parametrize("word", ["status", "list"])
+def test_watching_ends_with_its_reader_though_nothing_changes(program: Program, word: str) -> None:
+    """`penstock queue status --watch | head -1` comes back."""
+    program.submit(a_job())
+    with program.start("queue", word, "--watch", "--interval", "50ms") as watching:
+        assert watching.stdout is not None
+        assert watching.stdout.readline()
+
+        watching.stdout.close()
+
+        try:
+            assert watching.wait(timeout=PATIENCE) == 0
+        finally:
+            watching.kill()
 
 
 def test_a_list_that_is_watched_prints_what_changes(program: Program) -> None:
@@ -135,7 +151,7 @@ def test_a_list_that_is_watched_prints_what_changes(program: Program) -> None:
     program("queue", "cancel", first)
     lines.append(watching.stdout.readline())
     watching.send_signal(signal.SIGINT)
-    rest, _ = watching.communicate(timeout=30)
+    rest, _ = watching.communicate(timeout=PATIENCE)
 
     assert (watching.returncode, rest) == (0, "")
     seen = [tuple(line.split("\t")[:2]) for line in lines]
@@ -150,7 +166,7 @@ def test_an_explanation_that_is_watched_ends_with_its_job(program: Program) -> N
     first = json.loads(watching.stdout.readline())
 
     program("queue", "cancel", job)
-    rest, _ = watching.communicate(timeout=30)
+    rest, _ = watching.communicate(timeout=PATIENCE)
 
     last = json.loads(rest)
     assert watching.returncode == 0
@@ -169,7 +185,7 @@ def test_a_reader_that_goes_away_ends_the_program_quietly(program: Program) -> N
 
     program.submit(a_job())
 
-    assert watching.wait(30) == 0
+    assert watching.wait(PATIENCE) == 0
     assert watching.stderr is not None
     assert watching.stderr.read() == ""
     watching.stderr.close()
@@ -192,7 +208,7 @@ def test_bulk_submit_goes_on_when_nobody_reads_the_ids(program: Program) -> None
     process.stdin.write(lines.encode())
     process.stdin.close()
 
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE) == 0
     assert len(program.rows()) == 4
 
 
@@ -213,7 +229,7 @@ def test_ctrl_c_leaves_what_was_accepted_and_says_so(program: Program) -> None:
     ids = [process.stdout.readline().strip() for _ in range(2)]
 
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     with suppress(OSError):
         os.close(writer)
 

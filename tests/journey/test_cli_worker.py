@@ -73,7 +73,7 @@ def test_a_worker_that_drains_is_not_said_to_take_a_job(
     """Told to stop it ends what it runs; `explain` and `status` say so as long as it does."""
     gate = program.folder / "gate"
     program.submit(a_note(script(f"until {gate}")))
-    env = {MARKS: str(program.folder / "marks"), "PYTHONPATH": str(TOP)}
+    env = {MARKS: str(program.folder / "marks"), "PYTHONPATH": str(TOP), "PENSTOCK_WORKER_GRACE": "10m"}
     process = program.start("worker", "--handlers", HANDLERS, env=env)
     started.append(process)
     wait_for(program, "in_progress", 1)

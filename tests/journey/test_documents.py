@@ -272,10 +272,17 @@ def test_a_project_is_a_tenant_of_its_own(desk: Desk) -> None:
 
 
 def test_a_text_is_a_document(desk: Desk) -> None:
-    """A note is ingested, found, and deleted by its text."""
-    note = {"content": "Remember that the axolotl regrows its limbs.", "main_tag": "animals"}
+    """A note is ingested, found by its words and its tag, and deleted by its text."""
+    note = {
+        "content": "Remember that the axolotl regrows its limbs.",
+        "main_tag": "animals", "full_tag": "animals/water",
+    }  # fmt: skip
     desk.job("content", "ingest", note)
     assert "axolotl" in desk.search("axolotl limbs")
+    assert "axolotl" in desk.search("axolotl limbs", "--meta", "full_tag=animals/water")
+    desk.job("content", "update", {**note, "full_tag": "animals/caves"})
+    assert "axolotl" not in desk.search("axolotl limbs", "--meta", "full_tag=animals/water")
+    assert "axolotl" in desk.search("axolotl limbs", "--meta", "full_tag=animals/caves")
 
     desk.job("content", "delete", note)
 
@@ -415,6 +422,8 @@ def test_dropped_files_are_taken_in_and_moved(desk: Desk) -> None:
     meta = json.loads((processed / "good.md.meta.json").read_text(encoding="utf-8"))
     assert (meta["status"], meta["rag_id"], meta["filename"]) == ("done", desk.collection, "good.md")
     assert meta["chunks_created"] == meta["embeddings_generated"] >= 1
+    told = [(stage["stage"], stage["status"]) for stage in meta["stages"]]
+    assert told == [("parse", "success"), ("ingest", "success")]
     error = json.loads((failed / "bad.pdf.error.json").read_text(encoding="utf-8"))
     assert list(error) == [
         "job_id", "rag_id", "filename", "status", "submitted_at", "started_at", "failed_at", "error",

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.timeout(600)
 README = (TOP / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (TOP / "Makefile").read_text(encoding="utf-8")
-MINUTE = 240.0
-"""Seconds for what takes a minute on a machine that has time."""
+MINUTE = 60.0
+PATIENCE = 240.0
+"""Seconds for what takes twenty on a machine that has time."""
 
 
 class Installed(Program):
@@ -53,6 +55,12 @@ def printed(served: Served, verb: str) -> list[str]:
     return found[0]
 
 
+def answers(served: Served, question: str) -> bool:
+    """Whether something is found that speaks of it, by what is searchable so far."""
+    reply = httpx.post(f"{served.address}/api/query", json={"question": question}, timeout=60)
+    return reply.status_code == 200 and bool(reply.json()["citations"])
+
+
 def test_a_newcomer_asks_within_a_minute(program: Program) -> None:
     """Start, ingest docs/, ask by the command that was printed, end by Ctrl-C: as README says it."""
     command = re.search(r"@exec \$\(BIN\)/penstock (.+)", MAKEFILE)
@@ -61,13 +69,16 @@ def test_a_newcomer_asks_within_a_minute(program: Program) -> None:
     assert "make run    # install into .venv, start on ./data with docs/ as a first collection" in README
     wanted = sorted(path.name for path in (TOP / "docs").rglob("*.md"))
 
+    begun = time.monotonic()
     with serving(program, *words) as served:
+        asked = printed(served, "ask")
+        until("a first answer is given", lambda: answers(served, asked[-1]), seconds=MINUTE)
+        waited = time.monotonic() - begun
         until(
             "the docs are ingested",
             lambda: states(program).count("ingested") >= len(wanted),
-            seconds=MINUTE,
+            seconds=PATIENCE,
         )
-        asked = printed(served, "ask")
         answer = subprocess.run(
             asked, cwd=program.folder, env=program.environment(), capture_output=True, text=True, timeout=120
         )
@@ -75,13 +86,14 @@ def test_a_newcomer_asks_within_a_minute(program: Program) -> None:
         served.process.send_signal(signal.SIGINT)
         code = served.ended()
 
+    assert waited < MINUTE
     said = "".join(served.lines)
     assert f"{words[-1]} is being ingested as the collection docs" in said
     assert states(program) == ["ingested"] * len(wanted)
     # The question README tells to ask is the one that is printed, and it is answered from the docs.
     assert f'.venv/bin/penstock ask "{asked[-1]}"' in README
     assert answer.returncode == 0, answer.stderr
-    assert "worker" in answer.stdout
+    assert "runs again by itself, within 10 seconds" in answer.stdout.partition("[1]")[0]
     assert re.search(r"\[1\].*\.md", answer.stdout, re.DOTALL)
     assert reply.status_code == 200
     assert reply.json()["citations"]
@@ -99,7 +111,7 @@ def test_a_second_start_leaves_the_collection_alone(program: Program) -> None:
     (program.folder / "docs" / "keys.md").write_text("# Keys\n\nThe cellar key hangs behind the clock.\n")
     words = ("run", "--sample", "docs")
     with serving(program, *words) as first:
-        until("it is ingested", lambda: states(program) == ["ingested"], seconds=MINUTE)
+        until("it is ingested", lambda: states(program) == ["ingested"], seconds=PATIENCE)
         first.process.send_signal(signal.SIGINT)
         assert first.ended() == 0, "".join(first.lines)
     jobs = program.rows("queue_id")

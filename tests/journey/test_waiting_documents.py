@@ -35,6 +35,8 @@ class Embeddings:
         self.texts_left: int | None = None
         """How many texts are answered before `instead` is."""
         self.instead = refusal(400)
+        self.shut_after: int | None = None
+        """How many texts are answered before the gate is shut."""
         self.held = threading.Event()
         """Set once somebody waits at the gate."""
         self._lock = threading.Lock()
@@ -49,6 +51,9 @@ class Embeddings:
                     return self.instead
                 self.texts_left -= len(request.texts)
             self.answered.update(request.texts)
+            if self.shut_after is not None and len(self.answered) >= self.shut_after:
+                self.shut_after = None
+                self.gate.clear()
         return usual(request)
 
 
@@ -183,13 +188,11 @@ def parses(papers: Papers) -> dict[str, int]:
 def test_progress_is_n_of_m_and_searchable_means_found(papers: Papers, embeddings: Embeddings) -> None:
     """False progress: a row from the first moment, a known total, and ingested only when readers see it."""
     plant = papers.plant
-    text = a_text(300)
+    text, embeddings.shut_after = a_text(300), 256
     (job,) = papers.submit(papers.write("long.md", text))
     listed = json.loads(papers.run("ingest", "list", "--rag", COLLECTION, "--json"))["documents"]
     worker = papers.worker()
-    plant.wait_until(lambda: len(embeddings.answered) >= 256, "the first portion is embedded", worker)
-    embeddings.gate.clear()
-    assert embeddings.held.wait(PATIENCE)
+    assert embeddings.held.wait(PATIENCE), "nothing is asked after the first portion"
     plant.wait_until(lambda: status(papers, job)["progress"] is not None, "progress is told", worker)
     middle, seen = status(papers, job), papers.visible()
     embeddings.gate.set()

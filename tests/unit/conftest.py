@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite, writer
+from penstock.engines.telemetry.current import ATTEMPT, SPAN
 from penstock.model.rules import Rules
 from tests.support.clock import FakeClock
 from tests.support.disks import Disk
@@ -41,8 +42,11 @@ def endpoint() -> Iterator[FakeEndpoint]:
 
 @pytest.fixture
 def logs_as_before() -> Iterator[None]:
-    """Leave the process's logging as it was."""
+    """Leave the process's logging as it was; whatever attempt another test began is not told of here."""
     root, ours = logging.getLogger(), logging.getLogger("penstock")
     before = list(root.handlers), root.level, ours.level
+    attempt, span = ATTEMPT.set(None), SPAN.set(None)
     yield
+    ATTEMPT.reset(attempt)
+    SPAN.reset(span)
     root.handlers[:], root.level, ours.level = before

@@ -18,7 +18,7 @@ from penstock.engines.sqlite.doorbell import Doorbell
 
 NEVER = 60.0
 """A poll so rare that only a ring can have woken the sleeper."""
-SOON = 5.0
+SOON = 20.0
 """Far more than a ring takes, far less than NEVER."""
 
 CHILD = """

@@ -238,6 +238,29 @@ async def test_nothing_a_repository_configures_is_run(root: Path, monkeypatch: p
     assert {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")} == before
 
 
+async def test_what_a_repository_lacks_is_fetched_by_no_program_it_names(root: Path, tmp_path: Path) -> None:
+    """P2: also a git too old to know that it must not fetch runs neither a remote's helper nor its server."""
+    older = tmp_path / "older" / "git"
+    plant(tmp_path, {"older/git": f'#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec {GIT} "$@"\n'})
+    older.chmod(0o755)
+    git(root, "sparse-checkout", "set", "--cone", "--sparse-index", "elsewhere")
+    lacking = git(root, "rev-parse", "HEAD:src").decode().strip()
+    (root / ".git" / "objects" / lacking[:2] / lacking[2:]).unlink()
+    trap = {"url": f"ext::touch {tmp_path}/sprung", "uploadpack": f"touch {tmp_path}/sprung;false"}
+    for key, value in {**trap, "promisor": "true"}.items():
+        git(root, "config", f"remote.origin.{key}", value)
+    for key in ("protocol.ext.allow", "protocol.file.allow"):
+        git(root, "config", key, "always")
+    git(root, "config", "core.repositoryFormatVersion", "1")
+    git(root, "config", "extensions.partialClone", "origin")
+
+    for address in (trap["url"], str(tmp_path)):
+        git(root, "config", "remote.origin.url", address)
+        await gather(GitProjects(str(older)).walk(root, Selection()), root)
+
+    assert not (tmp_path / "sprung").exists()
+
+
 async def test_a_repository_of_another_owner_can_be_read(root: Path) -> None:
     """P2: reading runs nothing of it, so whose it is does not matter."""
     # Only root can give files away; for others git sees its own owner.

@@ -16,6 +16,7 @@ from tests.support.tokens import EXPECTED, USER, claims, curve_jwk, curve_key, e
 from tests.support.web_server import WebServer, reply, web_server
 
 PACE = Pace(interval=30, fresh=600, stale=3600)
+PATIENCE = 20.0
 KEYS = "/keys"
 
 
@@ -28,7 +29,7 @@ async def web() -> AsyncIterator[WebServer]:
 
 @pytest.fixture
 async def ring(web: WebServer, clock: FakeClock) -> AsyncIterator[KeyRing]:
-    ring = KeyRing(UrlSource(f"http://127.0.0.1:{web.port}{KEYS}", seconds=5), clock, PACE)
+    ring = KeyRing(UrlSource(f"http://127.0.0.1:{web.port}{KEYS}", seconds=3 * PATIENCE), clock, PACE)
     yield ring
     await ring.close()
 
@@ -176,9 +177,9 @@ async def test_due_keys_are_used_while_they_are_read_again(
     web.answers[KEYS] = slow
     clock.advance(601)
 
-    assert (await asyncio.wait_for(tokens.read(signed(1, "one")), 2)).user == USER
-    await asyncio.wait_for(asked.wait(), 5)
-    assert (await asyncio.wait_for(tokens.read(signed(1, "one")), 2)).user == USER
+    assert (await asyncio.wait_for(tokens.read(signed(1, "one")), PATIENCE)).user == USER
+    await asyncio.wait_for(asked.wait(), PATIENCE)
+    assert (await asyncio.wait_for(tokens.read(signed(1, "one")), PATIENCE)).user == USER
     hang.set()
 
 
@@ -194,11 +195,11 @@ async def test_a_caller_who_goes_takes_the_reading_from_nobody(tokens: JwtTokens
 
     web.answers[KEYS] = slow
     gone, stays = (asyncio.create_task(tokens.read(signed(1, "one"))) for _ in range(2))
-    await asyncio.wait_for(asked.wait(), 5)
+    await asyncio.wait_for(asked.wait(), PATIENCE)
     gone.cancel()
     go.set()
 
-    assert (await asyncio.wait_for(stays, 5)).user == USER
+    assert (await asyncio.wait_for(stays, PATIENCE)).user == USER
     with pytest.raises(asyncio.CancelledError):
         await gone
 
@@ -255,7 +256,7 @@ async def test_a_server_that_drips_is_given_up_in_time(web: WebServer) -> None:
     web.answers[KEYS] = drip
 
     with pytest.raises(Unavailable, match=r"no answer in 0.3 s"):
-        await asyncio.wait_for(UrlSource(f"http://127.0.0.1:{web.port}{KEYS}", seconds=0.3).read(), 5)
+        await asyncio.wait_for(UrlSource(f"http://127.0.0.1:{web.port}{KEYS}", seconds=0.3).read(), PATIENCE)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_the_text_of_an_error_is_fetched_by_its_id() -> None:
     without = layout_of(shape, "ingestion_queue", ItemType.FILE)
 
     assert with_text.errors is not None
-    assert '"messages"' in read_rows(with_text, onwards=False)
+    assert '"messages"' in read_rows(with_text)[0]
     assert without.errors is None
 
 
@@ -96,7 +96,8 @@ def test_every_name_is_quoted() -> None:
     )
 
     assert quoted(nasty) == '"x""; DROP TABLE y; --"'
-    for onwards in (False, True):
-        query = read_rows(layout, onwards=onwards)
+    for after in ((), (nasty,)):
+        query, bound = read_rows(layout, after)
+        assert bound == list(after)
         assert query.count(nasty.replace('"', '""')) >= 3
         assert nasty not in query.replace('""', "")

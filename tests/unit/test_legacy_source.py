@@ -118,6 +118,18 @@ def test_bytes_are_read_where_text_was_meant(tmp_path: Path) -> None:
     assert bad.reason == "ERR_PATH_INVALID"
 
 
+def test_a_key_in_another_encoding_leads_on(tmp_path: Path) -> None:
+    """A table walked through by a text that is none to us is read to its end."""
+    file = a_file(
+        tmp_path,
+        "CREATE TABLE ingestion_queue (queue_id TEXT PRIMARY KEY, path TEXT) WITHOUT ROWID",
+        "INSERT INTO ingestion_queue VALUES ('a', '/one'), (CAST(x'e9' AS TEXT), '/two')",
+        "INSERT INTO ingestion_queue VALUES (CAST(x'ff' AS TEXT), '/three')",
+    )
+
+    assert paths(file) == ["/one", "/two", "/three"]
+
+
 def test_a_portion_ends_before_long_texts_fill_the_memory(tmp_path: Path) -> None:
     """Rows are counted and weighed; what does not fit comes with the next portion."""
     file = legacy_file(tmp_path / "long.db", BY_NUMBER)

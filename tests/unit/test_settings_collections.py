@@ -108,6 +108,28 @@ def test_every_fault_is_told_at_its_own_key(configuration: Configuration) -> Non
     assert told["collections.low"] == "it is the name of a priority"
 
 
+def test_every_fault_is_told_with_its_line(configuration: Configuration) -> None:
+    """That of its key or item; of what is missing, that of what it is missing from."""
+    text = """collections:
+  high: {}
+  notes:
+    recipe:
+      chunk_tokens: 5
+    sources:
+      - path: /srv
+        recursive_depth: 99
+      - watch: true
+"""
+    found = {each.key: each.source.rpartition(" ")[2] for each in configuration.refused(text)}
+
+    assert found == {
+        "collections.high": "2",
+        "collections.notes.recipe.chunk_tokens": "5",
+        "collections.notes.sources[1].recursive_depth": "8",
+        "collections.notes.sources[2].path": "9",
+    }
+
+
 def test_a_misspelt_key_is_answered_with_the_right_one(configuration: Configuration) -> None:
     """The nearest key is offered."""
     (problem,) = configuration.refused("collections: {a: {sources: [{path: /x, ignore_pattern: []}]}}")

@@ -29,7 +29,7 @@ from tests.support.clock import FakeClock
 from tests.support.collector import Collector as Received
 from tests.support.collector import a_collector, attributes_of
 from tests.support.leases import a_lease
-from tests.support.metrics import free_port
+from tests.support.servers.launching import free_port
 
 TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 ERROR = ErrorReport(code="ERR_PDF_INVALID", message="the patient's name")

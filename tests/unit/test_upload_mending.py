@@ -14,6 +14,7 @@ from penstock.ports.desk import Wanted
 from penstock.settings import load
 from penstock.wiring.fsck import Audit
 from penstock.wiring.store import open_store
+from tests.support.cataloguing import RECIPE
 
 USER = "00000000-0000-4000-8000-00000000000a"
 
@@ -21,7 +22,7 @@ USER = "00000000-0000-4000-8000-00000000000a"
 def _workspace(tx: Transaction) -> Workspace:
     tx.accounts.sign_in(USER)
     workspace = tx.accounts.open(USER, "Research")
-    tx.shelves.declare(workspace.id, "notes", recipe_json="{}")
+    tx.shelves.declare(workspace.id, "notes", recipe_json=RECIPE)
     return workspace
 
 

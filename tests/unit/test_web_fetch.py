@@ -3,17 +3,20 @@
 import asyncio
 import gzip
 import socket
+import threading
 import time
 from collections.abc import AsyncIterator
 from email.utils import formatdate
 from hashlib import sha256
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from penstock.engines.disk import DiskBlobs
 from penstock.engines.web import FetchLimits, WebFetcher
+from penstock.engines.web.lookup import LOOKUPS_MAX
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
 from tests.support.certificates import serving, trusting
 from tests.support.web_server import WebServer, reply, web_server
@@ -21,6 +24,7 @@ from tests.support.web_server import WebServer, reply, web_server
 LOOPBACK = ip_network("127.0.0.1/32")
 SMALL = FetchLimits(size=100_000, deadline=30)
 TEXT = b"water under control"
+PATIENCE = 20.0
 
 
 class Names:
@@ -91,6 +95,7 @@ async def test_a_document_is_kept_with_its_name(
         ("/x", {"content_disposition": 'attachment; filename="../../etc/passwd"'}, "passwd"),
         ("/x", {"content_disposition": 'attachment; filename="C:\\\\dir\\\\.hid.txt"'}, "hid.txt"),
         ("/x", {"content_disposition": "attachment; filename*=nonsense''%ff"}, None),
+        ("/x", {"content_disposition": "attachment; filename*0=a; filename*"}, "x"),
         ("/a/b%2Fc.pdf", {}, "c.pdf"),
         ("/", {"content_type": "text/html; charset=utf-8"}, "document.html"),
         ("/guide", {"content_type": "application/pdf"}, "guide.pdf"),
@@ -296,6 +301,32 @@ async def test_an_unknown_host_is_tried_again_and_a_silent_port_waited_for(
         held.bind(("127.0.0.1", 0))
         fault = await refusal(fetcher, f"http://docs.example:{held.getsockname()[1]}/x")
     assert (type(fault), fault.code) == (Unavailable, "ERR_FETCH_FAILED")
+
+
+async def test_a_name_server_that_says_nothing_holds_up_nobody_else(
+    web: WebServer, blobs: DiskBlobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lookups that hang end in time for their own documents; files and other names go on meanwhile."""
+    answers, asked = threading.Event(), 2 * LOOKUPS_MAX
+    resolver = socket.getaddrinfo
+
+    def slow(host: str, *words: Any, **named: Any) -> Any:
+        answers.wait(PATIENCE)
+        return resolver("127.0.0.1", *words, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    hasty = WebFetcher(blobs, FetchLimits(connect=0.3))
+    hanging = [
+        asyncio.create_task(refusal(hasty, f"http://slow{number}.example/")) for number in range(asked)
+    ]
+    try:
+        async with asyncio.timeout(PATIENCE / 2):
+            await asyncio.gather(*(blobs.put_bytes(b"%d" % number) for number in range(asked)))
+            codes = [(await each).code for each in hanging]
+    finally:
+        answers.set()
+
+    assert codes == ["ERR_FETCH_TIMEOUT"] * asked
 
 
 async def test_the_next_address_is_tried(web: WebServer, blobs: DiskBlobs) -> None:

@@ -57,7 +57,9 @@ class _Gathering:
             for each in unfit.faults:
                 inner = each.below(given.key)
                 self._problems.append(
-                    Problem(key=inner.at, source=given.source, wrong=each.wrong, right=each.right)
+                    Problem(
+                        key=inner.at, source=given.source_of(inner.at), wrong=each.wrong, right=each.right
+                    )
                 )
         except Unfit as unfit:
             self._refuse(given, unfit.wrong, f"give {kind.words}")

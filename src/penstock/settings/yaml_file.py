@@ -6,7 +6,7 @@ Only what the tree declares is followed, so aliases can neither loop nor multipl
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -140,7 +140,8 @@ class _Reader:
             for twice in _repeated_names(mapping):
                 yield self.problem(key, _line(mapping), f"{twice!r} is given twice", "keep one of the two")
         raw = _raw(value, levels)
-        yield Given(key=key, source=self._source(_line(name)), raw=raw, written=False)
+        places = {path: self._source(line) for path, line in _lines(key, value, levels)}
+        yield Given(key=key, source=self._source(_line(name)), raw=raw, written=False, places=places)
 
     def _repeated(self, key: str, node: yaml.Node, first: int) -> Problem:
         return self.problem(
@@ -150,6 +151,18 @@ class _Reader:
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
+
+
+def _lines(path: str, node: yaml.Node, levels: int) -> Iterator[tuple[str, int]]:
+    """The line of each key and item inside a value, by paths as problems write them."""
+    inside: Iterable[tuple[str, yaml.Node, yaml.Node]] = ()
+    if levels and isinstance(node, yaml.MappingNode):
+        inside = ((f"{path}.{_name(name)}", name, value) for name, value in node.value)
+    elif levels and isinstance(node, yaml.SequenceNode):
+        inside = ((f"{path}[{number}]", item, item) for number, item in enumerate(node.value, start=1))
+    for place, first, value in inside:
+        yield place, _line(first)
+        yield from _lines(place, value, levels - 1)
 
 
 def _is_null(node: yaml.Node) -> bool:

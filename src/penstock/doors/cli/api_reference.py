@@ -22,8 +22,10 @@ _METHODS = ("get", "head", "post", "patch", "delete")
 def api_page() -> str:
     """Every route, what it takes and how it answers."""
     from penstock.doors.http.app import described
+    from penstock.doors.live.routes import live_routes
 
-    return "\n".join([OPENING, *_sections(described())])
+    nobody: Any = None  # who answers is of no account where nothing is asked
+    return "\n".join([OPENING, *_sections(described(live_routes(nobody, nobody)))])
 
 
 def _sections(api: Mapping[str, Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from penstock.doors.streams import silence
+from penstock.doors.streams import is_unread, silence
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -115,3 +116,10 @@ def flush() -> None:
     """Push everything out while an error can still be told."""
     if sys.stdout is not None:
         sys.stdout.flush()
+
+
+async def rest(seconds: float) -> None:
+    """Between two looks; a reader that has gone is noticed though there is nothing to say to it."""
+    await asyncio.sleep(seconds)
+    if sys.stdout is not None and is_unread(sys.stdout):
+        raise BrokenPipeError

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from penstock.settings import Settings
 
+QUESTION = "when does the job of a killed worker run again?"
+"""What a newcomer may ask of docs/, the first collection; no apostrophe, for it is shown within a pair."""
+
 
 @verb(
     "worker",
@@ -71,7 +74,7 @@ def supervise(
     called = _called()
     talk("in another terminal, in this folder:")
     if handlers is None:
-        talk(f'  {called} ask{where} "what happens to a job when its worker is killed?"')
+        talk(f'  {called} ask{where} "{QUESTION}"')
         talk(f"  {called} ingest submit{where} --rag NAME --path FILE_OR_FOLDER --wait")
         talk(f"  {called} collection list{where}")
     talk(f"  {called} queue status{where} --watch")
@@ -97,7 +100,7 @@ def tell_address(settings: Settings, address: str) -> None:
         shown = ""
     else:
         shown = " -H 'Authorization: Bearer TOKEN'"
-    question = '{"question": "what happens to a job when its worker is killed?"}'
+    question = f'{{"question": "{QUESTION}"}}'
     talk(f"  curl{shown} {address}/api/query --json '{question}'")
 
 

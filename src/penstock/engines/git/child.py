@@ -81,6 +81,8 @@ def _environment(git: str) -> dict[str, str]:
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_NO_LAZY_FETCH": "1",
+        # An older git knows no such switch, and a repository may allow a protocol by name: none is allowed.
+        "GIT_ALLOW_PROTOCOL": "",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "false",
         "GIT_PROTOCOL_FROM_USER": "0",

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from penstock.engines.legacy.layout import Layout
 from penstock.engines.legacy.roles import Role
 
@@ -38,19 +40,34 @@ def drop_table(table: str) -> str:
     return f"DROP TABLE {quoted(table)}"
 
 
-def read_rows(layout: Layout, *, onwards: bool) -> str:
-    """The next rows in the order of the cursor: first the cursor, then the identity, then every role."""
+def read_rows(layout: Layout, after: Sequence[object] = ()) -> tuple[str, list[object]]:
+    """The next rows in the order of the cursor: first the cursor, then the identity, then every role.
+
+    With them goes what is to be bound: how far the cursor is.
+    """
     cursor = ", ".join(_cursor(layout))
-    marks = ", ".join("?" for _ in layout.cursor)
+    places = [_place(value) for value in after]
+    marks = ", ".join(mark for mark, _ in places)
     columns = [
         *_cursor(layout),
         *map(_of, layout.identity),
         *(_role(layout, role) for role in layout.columns),
     ]
-    where = f"WHERE ({cursor}) > ({marks}) " if onwards else ""
-    return (
+    where = f"WHERE ({cursor}) > ({marks}) " if after else ""
+    text = (
         f"SELECT {', '.join(columns)} FROM {quoted(layout.table)} AS legacy {where}ORDER BY {cursor} LIMIT ?"
     )
+    return text, [value for _, value in places]
+
+
+def _place(value: object) -> tuple[str, object]:
+    """How a value is bound again as it was read: text in no encoding goes by its bytes."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return "CAST(? AS TEXT)", value.encode("utf-8", "surrogateescape")
+    return "?", value
 
 
 def _cursor(layout: Layout) -> list[str]:

@@ -70,8 +70,8 @@ class LegacySource:
     def portion(self, layout: Layout, after: Cursor | None) -> tuple[list[LegacyRow], Cursor | None]:
         """The rows behind a cursor, and the cursor behind them; None when there are no more."""
         with reading(self.path):
-            query = read_rows(layout, onwards=after is not None)
-            found = self._db.execute(query, (*(after or ()), PORTION_ROWS))
+            query, bound = read_rows(layout, after or ())
+            found = self._db.execute(query, (*bound, PORTION_ROWS))
             try:
                 return _taken(found, layout)
             finally:

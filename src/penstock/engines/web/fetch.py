@@ -21,6 +21,7 @@ import httpx
 from penstock.engines.web.addresses import Network, is_odd_number, is_open, literal
 from penstock.engines.web.answers import check_status, redirect_of
 from penstock.engines.web.bodies import body, too_large
+from penstock.engines.web.lookup import Lookup
 from penstock.engines.web.names import name_of
 from penstock.model.errors import Broken, Fault, Refused, Unavailable
 from penstock.ports.blobs import Blobs
@@ -69,7 +70,7 @@ class WebFetcher:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._blobs, self._limits, self._allowed = blobs, limits or FetchLimits(), tuple(allowed)
-        self._resolve = resolver or _resolve
+        self._resolve = resolver or Lookup().addresses
         self._tls = tls
 
     async def fetch(self, url: str, *, limit: int | None = None) -> Fetched:
@@ -115,7 +116,10 @@ class WebFetcher:
 
     async def _resolved(self, host: str, port: int) -> list[str]:
         try:
-            return await self._resolve(host, port)
+            async with asyncio.timeout(self._limits.connect):
+                return await self._resolve(host, port)
+        except TimeoutError:
+            raise Unavailable(f"{host} cannot be looked up in time", code="ERR_FETCH_TIMEOUT") from None
         except socket.gaierror as error:
             if error.errno in (socket.EAI_NONAME, socket.EAI_NODATA):
                 raise _unknown(host) from error
@@ -166,12 +170,6 @@ class WebFetcher:
         if self._tls is None:
             self._tls = httpx.create_ssl_context(trust_env=False)
         return self._tls
-
-
-async def _resolve(host: str, port: int) -> list[str]:
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def _parsed(url: str) -> httpx.URL:

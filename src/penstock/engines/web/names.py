@@ -54,5 +54,9 @@ def _from_disposition(value: str | None) -> str:
     header["Content-Disposition"] = value
     try:
         return header.get_filename("") or ""
-    except (LookupError, ValueError):  # a character set nobody knows
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+    ):  # a character set nobody knows, parts nobody can put in order
         return ""

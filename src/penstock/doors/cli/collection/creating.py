@@ -11,7 +11,7 @@ from penstock.doors.cli.collection.gathering import recipe_facts
 from penstock.doors.cli.collection.shapes import Made
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
-from penstock.doors.cli.session import with_store
+from penstock.doors.cli.session import Begins, with_store
 from penstock.doors.cli.values import text
 from penstock.model.collections import check_collection_name
 
@@ -57,7 +57,7 @@ def create(given: Given, /, name: str, description: str, dry_run: bool, **number
         made, is_new = await collections.create(store, settings, name, description=description, choice=choice)
         return Made(name=name, created=is_new, recipe=recipe_facts(made.recipe_json), dry_run=False)
 
-    show(given, with_store(given, work, makes_folder=True))
+    show(given, with_store(given, work, begins=Begins.ALWAYS, rehearses=dry_run))
 
 
 def show(given: Given, made: Made) -> None:

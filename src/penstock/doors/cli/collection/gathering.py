@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from penstock.doors.cli.collection.shapes import (
 from penstock.doors.cli.facts import error_facts
 from penstock.doors.cli.words import iso
 from penstock.model.catalogue import Collection, Document, DocumentState
+from penstock.model.stored_json import stored_object
 
 if TYPE_CHECKING:
     from penstock.settings import Settings
@@ -86,8 +86,7 @@ async def documents(
 
 def recipe_facts(recipe_json: str) -> dict[str, object]:
     """A recipe as a document."""
-    found: dict[str, object] = json.loads(recipe_json)
-    return found
+    return stored_object(recipe_json)
 
 
 def failure_facts(document: Document) -> FailureFacts:

@@ -12,7 +12,7 @@ from penstock.doors.cli.collection.gathering import facts_of
 from penstock.doors.cli.collection.shapes import CollectionFacts, CollectionList
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.session import with_store
+from penstock.doors.cli.session import Begins, with_store
 
 if TYPE_CHECKING:
     from penstock.settings import Settings
@@ -36,7 +36,7 @@ def list_collections(given: Given) -> None:
 
         return [await facts_of(store, settings, each) for each in await declare_all(store, settings)]
 
-    show(given, with_store(given, work))
+    show(given, with_store(given, work, begins=Begins.IF_DECLARED, rehearses=True))
 
 
 def show(given: Given, found: Sequence[CollectionFacts]) -> None:

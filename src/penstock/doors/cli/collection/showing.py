@@ -12,7 +12,7 @@ from penstock.doors.cli.collection.gathering import details_of
 from penstock.doors.cli.collection.shapes import CollectionDetails
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import verb
-from penstock.doors.cli.session import with_store
+from penstock.doors.cli.session import Begins, with_store
 from penstock.doors.cli.values import text
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def show(given: Given, name: str) -> None:
 
         return await details_of(store, settings, await known_collection(store, settings, name))
 
-    show_details(given, with_store(given, work))
+    show_details(given, with_store(given, work, begins=Begins.IF_DECLARED, rehearses=True))
 
 
 def show_details(given: Given, found: CollectionDetails) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING
@@ -112,7 +111,7 @@ async def _follow(
     async def looks() -> AsyncGenerator[StatusRecord, None]:
         while True:
             yield await _record(store, settings, job_id)
-            await asyncio.sleep(interval)
+            await output.rest(interval)
 
     return await show_until_over(given, looks())
 

@@ -19,7 +19,7 @@ from penstock.doors.cli.ingest.following import Outlook
 from penstock.doors.cli.ingest.oversights import Oversights
 from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, Refusals, WaitFacts
 from penstock.doors.cli.ingest.waiting import facts_of, left_of, tell_end, wait
-from penstock.doors.cli.session import with_store
+from penstock.doors.cli.session import Begins, with_store
 from penstock.doors.cli.values import duration, pair, text
 from penstock.doors.cli.words import plural, size
 from penstock.doors.streams import silence
@@ -41,6 +41,7 @@ WAITED_PRIORITY = 10
 """Someone is waiting."""
 FOLDER_PRIORITY = 3
 LIBRARY_PRIORITY = 1
+REBUILT = "{name} is rebuilt beside the index that answers; to see how far: penstock collection show {name}"
 KEPT = "by its recreation_policy, {policy}, what {name} has stays; nothing is built anew"
 
 
@@ -120,9 +121,10 @@ class Call:
 @click.pass_obj
 def submit(given: Given, /, more: Sequence[str], **words: Any) -> int:
     """Hand in documents and print the ids of their jobs."""
-    work = _Submit(given, call_of(more, words))
+    call = call_of(more, words)
+    work = _Submit(given, call)
     try:
-        return with_store(given, work.run)
+        return with_store(given, work.run, begins=Begins.IF_DECLARED, rehearses=call.dry_run)
     except KeyboardInterrupt:
         return work.interrupted()
 
@@ -218,8 +220,9 @@ class _Submit(Submission):
             return Exit.OK
         if call.reindex:
             self._reindexing = await reindex(store, settings, collection) is not None
-            if not self._reindexing and not call.quiet:
-                output.talk(KEPT.format(name=call.collection, policy=policy_of(settings, collection)))
+            if not call.quiet:
+                told = REBUILT if self._reindexing else KEPT
+                output.talk(told.format(name=call.collection, policy=policy_of(settings, collection)))
         admitted = await submit_all(store, settings, call.collection, requests, options)
         self._items = [_item(request, each) for request, each in zip(requests, admitted, strict=True)]
         if not self._given.as_json:

@@ -10,7 +10,7 @@ import click
 from penstock.doors.cli import output
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
-from penstock.doors.cli.session import with_store
+from penstock.doors.cli.session import Begins, with_store
 from penstock.doors.cli.shapes import Held
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import who
@@ -48,7 +48,7 @@ def pause(given: Given, /, dry_run: bool, **scopes: str | None) -> None:
             await store.desk.pause(asked.scope, asked.name, by=asked.by)
         return held
 
-    held = with_store(given, work)
+    held = with_store(given, work, begins=Begins.ALWAYS, rehearses=dry_run)
     if given.as_json:
         _document(held or asked, now_paused=True, was_paused=held is not None, rehearsed=dry_run)
     elif held is not None:

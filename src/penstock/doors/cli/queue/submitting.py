@@ -14,7 +14,7 @@ from penstock.doors.cli.facts import receipt_facts
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
 from penstock.doors.cli.queue.requests import Around, job_of, object_of, portions
-from penstock.doors.cli.session import with_store
+from penstock.doors.cli.session import Begins, with_store
 from penstock.doors.cli.shapes import Submitted
 from penstock.doors.cli.values import moment, text
 from penstock.doors.cli.words import plural
@@ -122,7 +122,7 @@ def _accept(given: Given, jobs: Sequence[NewJob], *, rehearse: bool) -> list[Rec
     async def work(store: Store, _: Settings) -> list[Receipt]:
         return await (_rehearse(store, jobs) if rehearse else store.queue.submit(jobs))
 
-    return with_store(given, work, makes_folder=True)
+    return with_store(given, work, begins=Begins.ALWAYS, rehearses=rehearse)
 
 
 class _Undone(Exception):

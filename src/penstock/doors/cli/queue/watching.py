@@ -72,4 +72,4 @@ async def print_changes(
             output.flush()
         if is_last(seen):
             return
-        await asyncio.sleep(interval)
+        await output.rest(interval)
