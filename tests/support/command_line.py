@@ -129,6 +129,13 @@ class Program:
 
         return asyncio.run(opened())
 
+    def begin(self) -> None:
+        """Make the data folder, with nothing in it."""
+
+        async def nothing(_: Store) -> None: ...
+
+        self.in_store(nothing)
+
     def submit(self, *jobs: NewJob) -> list[JobId]:
         """Put jobs in; their ids."""
 
@@ -155,7 +162,7 @@ class Program:
         import sqlite3
         from contextlib import closing
 
-        with closing(sqlite3.connect(self.data / "penstock.db")) as db:
+        with closing(sqlite3.connect(self.data / "penstock.db", timeout=PATIENCE)) as db:
             query = f"SELECT {columns} FROM unified_queue ORDER BY rowid"  # noqa: S608  # the test's own
             return db.execute(query).fetchall()
 

@@ -48,9 +48,10 @@ def script(*steps: str) -> str:
 
 
 def read_marks(file: Path) -> list[Mark]:
-    """All marks so far, in the order they were made."""
+    """All marks so far, in the order they were made; of one that lies across two pages half may be there."""
     text = file.read_text(encoding="utf-8") if file.exists() else ""
-    return [Mark(**json.loads(line)) for line in text.splitlines()]
+    whole, _, _ = text.rpartition("\n")
+    return [Mark(**json.loads(line)) for line in whole.splitlines()]
 
 
 def mark(run: Run, what: str) -> None:

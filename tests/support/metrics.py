@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 import urllib.error
 import urllib.request
 from collections import Counter
 from dataclasses import dataclass
 
 from prometheus_client.parser import text_string_to_metric_families
+
+from tests.support.command_line import PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,11 @@ def numbers_of(text: str) -> Numbers:
     )
 
 
-def free_port() -> int:
-    """A port nobody serves at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def fetched(port: int, path: str, accept: str = "") -> tuple[int, str]:
     """Status and text of a page."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Accept": accept})
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310  # loopback, by our own hand
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310  # loopback, by our own hand
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from tests.support.handlers_for_tests import script
 from tests.support.jobs import a_note
-from tests.support.metrics import fetched, free_port
+from tests.support.metrics import fetched
 from tests.support.processes import a_plant
+from tests.support.servers.launching import free_port
 
 
 def main() -> None:

@@ -259,9 +259,9 @@ class Desk:
         )
         return "\n".join(str(row["text"]) for row in self.rows(query) if row["name"] == name)
 
-    def search(self, question: str) -> str:
+    def search(self, question: str, *filters: str) -> str:
         """All passages the program finds, as text."""
-        found = json.loads(self.papers.run("search", question, "--rag", self.collection, "--json"))
+        found = json.loads(self.papers.run("search", question, "--rag", self.collection, "--json", *filters))
         return "\n".join(span["text"] for hit in found["hits"] for span in hit["spans"])
 
     def wait_until_idle(self) -> None:

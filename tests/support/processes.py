@@ -372,7 +372,7 @@ class Plant:
                     for pid in (*process.children(), process.pid):
                         os.kill(pid, signal.SIGKILL)
             process.wait()
-        deadline = time.monotonic() + 5.0
+        deadline = time.monotonic() + PATIENCE
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.02)
         for pid in left:

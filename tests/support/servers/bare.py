@@ -29,6 +29,10 @@ class Bare:
     def call(self, *words: bytes | str | int) -> Any:
         """The reply to one command."""
         self._socket.sendall(hiredis.pack_command(words))  # type: ignore[arg-type]
+        return self.said()
+
+    def said(self) -> Any:
+        """What the server says next; to MONITOR it goes on saying."""
         while (reply := self._reader.gets()) is False:
             data = self._socket.recv(65_536)
             if not data:

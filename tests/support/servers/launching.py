@@ -14,10 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-READY_SECONDS = 20.0
+READY_SECONDS = 60.0
 LOOK_SECONDS = 0.005
 PORTS = (20_000, 32_000)
 """Below those the kernel lends to outgoing connections, so a server that comes back finds its port free."""
+PROCESSES = 16
+"""Of the tests, at most, that draw from ports of their own: one looks, another listens a moment later."""
 
 # Whoever kills the tests kills their servers: the kernel sees to it, on Linux.
 SHORT_LIVED = """
@@ -29,9 +31,11 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def free_port() -> int:
-    """A port on loopback that nobody listens on now."""
+    """A port on loopback that nobody listens on now, and no other process of these tests will take."""
+    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first, behind = PORTS
     for _ in range(1_000):
-        port = random.SystemRandom().randrange(*PORTS)
+        port = random.SystemRandom().randrange(first + process % PROCESSES, behind, PROCESSES)
         with socket.socket() as plug:
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
