@@ -95,15 +95,19 @@ class Client:
         args: Sequence[Word] = (),
         deadline: float | None = None,
         again: bool = False,
+        linger: bool = False,
     ) -> Reply:
-        """What a script returns; a server that does not know it yet is sent its text."""
+        """What a script returns; a server that does not know it yet is sent its text.
+
+        `linger`: it is quickly done, and whoever asks does nothing else meanwhile.
+        """
         if (here := self._here()) is not self:
-            return await here.run(script, keys=keys, args=args, deadline=deadline, again=again)
+            return await here.run(script, keys=keys, args=args, deadline=deadline, again=again, linger=linger)
         ends = self._end(deadline)
         given = (len(keys), *keys, *args)
         try:
             command = packed(("EVALSHA", script.digest, *given))
-            return await self._operate(command, script.name, ends, again=again)
+            return await self._operate(command, script.name, ends, again=again, linger=linger)
         except ScriptMissing:
             command = packed(("EVAL", script.text, *given))
             return await self._operate(command, script.name, ends, again=again)
@@ -203,7 +207,9 @@ class Client:
     def _end(self, seconds: float | None) -> float:
         return self._loop.time() + (self.limits.operation_seconds if seconds is None else seconds)
 
-    async def _operate(self, command: bytes, what: str, ends: float, *, again: bool) -> Reply:
+    async def _operate(
+        self, command: bytes, what: str, ends: float, *, again: bool, linger: bool = False
+    ) -> Reply:
         began = self._loop.time()
         tries = resends = 0
         while True:
@@ -211,7 +217,7 @@ class Client:
             try:
                 if wire is None or not wire.is_usable:
                     wire = await self._dialled(ends)
-                reply = await wire.ask(command, ends)
+                reply = await wire.ask(command, ends, linger=linger)
             except Late as error:
                 raise late(self.where, self._loop.time() - began, sent=error.sent or resends > 0) from error
             except Lost as error:

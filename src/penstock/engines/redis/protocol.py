@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
+from penstock.engines.redis.lingering import Linger, linger_on
 from penstock.model.errors import Refused
 
 try:
@@ -33,6 +34,8 @@ Reply: TypeAlias = Any
 
 BACKLOG_BYTES = 8 << 20
 """So much may wait for a server that does not read; then callers wait before they send."""
+LINGERS = 16
+"""So many replies in a row may come without a turn of the loop."""
 _MORE = object()
 
 
@@ -91,6 +94,8 @@ class Wire(asyncio.Protocol):
         self._no_room: deque[asyncio.Future[None]] = deque()
         self._stuffed = False
         self._retired = False
+        self._linger: Linger | None = None
+        self._lingered = 0
         self._partial = 0
         self._heard_times = 0
         """Counted, because the clock of a loop may not tell two moments of a millisecond apart."""
@@ -107,8 +112,11 @@ class Wire(asyncio.Protocol):
 
     # Asking ---------------------------------------------------------------------------------------
 
-    async def ask(self, command: bytes, ends: float) -> Reply:
-        """The reply, a refusal being one too; Late at `ends` (the loop's time), Lost if the wire breaks."""
+    async def ask(self, command: bytes, ends: float, *, linger: bool = False) -> Reply:
+        """The reply, a refusal being one too; Late at `ends` (the loop's time), Lost if the wire breaks.
+
+        `linger`: the command is small, and so is its reply, and somebody waits for nothing but that.
+        """
         while self._stuffed or len(self._asked) >= self._in_flight_max:
             await self._room(ends)
         if not self.is_usable:
@@ -116,12 +124,19 @@ class Wire(asyncio.Protocol):
         if self._loop.time() >= ends:
             raise Late(sent=False)
         reply: asyncio.Future[Reply] = self._loop.create_future()
-        timer = self._loop.call_at(ends, self._give_up, reply, self._heard_times)
+        is_alone = not self._asked and not self._leaving
         self._asked.append(reply)
-        if len(self._asked) == 1 and not self._leaving and self._transport is not None:
-            self._transport.write(command)
-        else:
+        if not is_alone or self._transport is None:
             self._send(command)
+        elif not linger or self._linger is None or not self._linger.is_worth_it():
+            self._transport.write(command)
+        elif self._lingers(command, self._linger, self._transport):
+            self._lingered += 1
+            if self._lingered % LINGERS == 0:
+                await asyncio.sleep(0)
+            if reply.done():
+                return reply.result()
+        timer = self._loop.call_at(ends, self._give_up, reply, self._heard_times)
         try:
             return await reply
         except asyncio.CancelledError:
@@ -152,6 +167,16 @@ class Wire(asyncio.Protocol):
         self._retired = True
         if self._transport is not None:
             self._transport.abort()
+
+    def _lingers(self, command: bytes, linger: Linger, transport: asyncio.Transport) -> bool:
+        """Send it, and look out for its reply; whether anything came."""
+        sent = 0 if transport.get_write_buffer_size() else linger.send(command)
+        if sent < len(command):
+            transport.write(command[sent:])
+        elif heard := linger.hear():
+            self.data_received(heard)
+            return True
+        return False
 
     def _send(self, command: bytes) -> None:
         if not self._leaving:
@@ -202,6 +227,7 @@ class Wire(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=BACKLOG_BYTES)
+        self._linger = linger_on(self._transport)
 
     def data_received(self, data: bytes) -> None:
         self.heard_at = self._loop.time()

@@ -125,7 +125,7 @@ async def _submit_one(access: Access, job: NewJob, ready: Ready, text: bytes, no
         *(tail, text),
     )
     keys = [*access.keys_of_new, *lane.keys]
-    return bool(await access.client.run(SCRIPTS["submit_one"], keys=keys, args=told, again=True))
+    return bool(await access.client.run(SCRIPTS["submit_one"], keys=keys, args=told, again=True, linger=True))
 
 
 def _is_usual(job: NewJob) -> bool:
