@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from math import floor
 from typing import Any, NamedTuple
 
 import msgspec
@@ -119,13 +120,19 @@ async def _submit_one(access: Access, job: NewJob, ready: Ready, text: bytes, no
     entry, tail = ready
     job_id, _, _, tenant, collection, _, key, subject, _, _, _, _, _, file, submitted_at, _ = entry
     lane = access.lane_of(job.priority, tenant)
+    created_us = str(floor(now * 1_000_000 + 0.5))
     told: tuple[Word, ...] = (
-        *(repr(now), lane.name, job_id, f"{tenant}{SEPARATOR}{key}"),
+        *(created_us, lane.name, job_id, f"{tenant}{SEPARATOR}{key}"),
         *(subject, collection, file, submitted_at or stamped(now)),
-        *(tail, text),
+        *(tail, text, packed(_row_of_new(now, created_us, lane.keys[0]))),
     )
     keys = [*access.keys_of_new, *lane.keys]
     return bool(await access.client.run(SCRIPTS["submit_one"], keys=keys, args=told, again=True, linger=True))
+
+
+def _row_of_new(now: float, created_us: str, waits_in: str) -> tuple[str, ...]:
+    """The row of a job that nothing has happened to, as `parts/ground.lua` reads it."""
+    return ("ready", "", repr(now), created_us, "0", waits_in, "", "", "", "", "")
 
 
 def _is_usual(job: NewJob) -> bool:
