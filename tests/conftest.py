@@ -6,10 +6,13 @@ inherits that; the tests that press Ctrl-C need it back.
 
 import os
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.servers.fixtures import redis, redis_session
+from tests.support.stalls import Machine, watched
 
 __all__ = ["redis", "redis_session"]
 
@@ -36,6 +39,13 @@ settings.register_profile(
     suppress_health_check=SLOW_IS_FINE,
 )
 settings.load_profile("sweep" if os.environ.get("PENSTOCK_SWEEP") == "1" else "small")
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    """What the machine takes from a test that judges a promise in seconds."""
+    with watched() as machine:
+        yield machine
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -192,7 +192,7 @@ async def test_a_submit_wakes_who_waits_for_work(queue: Queue) -> None:
 
     await submit(queue, a_job())
 
-    assert await asyncio.wait_for(waiting, 10)
+    assert await asyncio.wait_for(waiting, 30)
 
 
 async def test_waiting_for_work_ends_when_the_time_is_up(queue: Queue) -> None:

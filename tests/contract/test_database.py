@@ -363,7 +363,7 @@ async def test_what_a_transaction_submits_wakes_who_waits(store: Store) -> None:
 
     await store.write(lambda tx: tx.submit([a_job()]))
 
-    assert await asyncio.wait_for(waiting, 10)
+    assert await asyncio.wait_for(waiting, 30)
 
 
 async def test_what_a_transaction_writes_without_a_job_wakes_nobody(store: Store) -> None:

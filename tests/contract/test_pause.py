@@ -150,7 +150,7 @@ async def test_a_resume_ends_while_another_pause_holds_the_same_jobs(
     assert await claimed(queue) == []
 
     async with claiming_all_the_time(queue) as seen:
-        assert await asyncio.wait_for(desk.resume(*both.pop(lifted)), 10)
+        assert await asyncio.wait_for(desk.resume(*both.pop(lifted)), 30)
     assert seen == []
     assert await queue.promote() is None
 

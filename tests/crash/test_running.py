@@ -8,11 +8,12 @@ from tests.crash.invariants import assert_all_is_well
 from tests.support.handlers_for_tests import script
 from tests.support.jobs import a_note
 from tests.support.processes import Plant
+from tests.support.stalls import Machine
 
 CANCEL_SECONDS = 2.0
 
 
-def test_cancel_takes_effect_within_two_seconds(plant: Plant) -> None:
+def test_cancel_takes_effect_within_two_seconds(plant: Plant, machine: Machine) -> None:
     """A running job that is cancelled by another process is interrupted and fails as cancelled."""
     tree = plant.worker()
     gate = plant.folder / "gate"
@@ -26,8 +27,10 @@ def test_cancel_takes_effect_within_two_seconds(plant: Plant) -> None:
     told_at = time.monotonic()
 
     plant.wait_until(lambda: plant.job(job)["status"] == "failed", "it has failed", tree)
-    assert time.monotonic() - told_at < CANCEL_SECONDS
-    assert plant.wait_for_mark("CancelledError", job).at - told_at < CANCEL_SECONDS
+    ended_at = time.monotonic()
+    allowed = CANCEL_SECONDS + machine.lost(told_at, ended_at)
+    assert ended_at - told_at < allowed
+    assert plant.wait_for_mark("CancelledError", job).at - told_at < allowed
     assert plant.job(other)["status"] == "in_progress"
     gate.touch()
     plant.drain()

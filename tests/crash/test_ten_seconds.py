@@ -8,11 +8,12 @@ from tests.crash.invariants import assert_all_is_well
 from tests.support.handlers_for_tests import Mark, script
 from tests.support.jobs import a_note
 from tests.support.processes import PATIENCE, Plant
+from tests.support.stalls import Machine
 
 PROMISED = 10.0
 
 
-def test_killed_child_of_a_living_supervisor(plant: Plant) -> None:
+def test_killed_child_of_a_living_supervisor(plant: Plant, machine: Machine) -> None:
     """The supervisor hands the job back and starts a new child; the job comes before its backlog."""
     tree = plant.worker(concurrency=1)
     gate = plant.folder / "gate"
@@ -24,14 +25,14 @@ def test_killed_child_of_a_living_supervisor(plant: Plant) -> None:
     os.kill(first.pid, signal.SIGKILL)
 
     again = plant.wait_for_mark("start", job, times=2)
-    assert again.at - killed_at < PROMISED
+    assert again.at - killed_at < PROMISED + machine.lost(killed_at, again.at)
     assert again.pid in tree.children()
     assert {mark.job for mark in plant.marks("start")} == {job}
     gate.touch()
     end_well(plant, [job, *backlog])
 
 
-def test_killed_tree_beside_another_worker(plant: Plant) -> None:
+def test_killed_tree_beside_another_worker(plant: Plant, machine: Machine) -> None:
     """A worker and its supervisor die together: another worker sees that they are gone and takes the job."""
     gate = plant.folder / "gate"
     job = plant.submit([a_note(script(f"until {gate}"))])[0].job_id
@@ -43,13 +44,13 @@ def test_killed_tree_beside_another_worker(plant: Plant) -> None:
     tree.kill_tree()
 
     again = plant.wait_for_mark("start", job, times=2)
-    assert again.at - killed_at < PROMISED
+    assert again.at - killed_at < PROMISED + machine.lost(killed_at, again.at)
     assert again.pid in other.children()
     gate.touch()
     end_well(plant, [job])
 
 
-def test_killed_tree_and_a_new_start(plant: Plant) -> None:
+def test_killed_tree_and_a_new_start(plant: Plant, machine: Machine) -> None:
     """Everything died and is started again: the job does not wait for a heartbeat to run out."""
     gate = plant.folder / "gate"
     job = plant.submit([a_note(script(f"until {gate}"))])[0].job_id
@@ -61,21 +62,17 @@ def test_killed_tree_and_a_new_start(plant: Plant) -> None:
     plant.worker()
 
     again = plant.wait_for_mark("start", job, times=2)
-    assert again.at - killed_at < PROMISED
+    assert again.at - killed_at < PROMISED + machine.lost(killed_at, again.at)
     gate.touch()
     end_well(plant, [job])
 
 
-def test_silent_worker_whose_process_is_still_there(plant: Plant) -> None:
+def test_silent_worker_whose_process_is_still_there(plant: Plant, machine: Machine) -> None:
     """A stopped process leaves nothing but its silence to go by: others take the job once that has lasted.
 
-    That alone may be nine and a half of the ten seconds. A machine that is busy with other things is allowed
-    what the same workers need to begin a job that does nothing, measured before.
+    That alone may be nine and a half of the ten seconds.
     """
     tree = plant.worker(count=2)
-    asked_at = time.monotonic()
-    idle = plant.submit([a_note(script())])[0].job_id
-    slack = plant.wait_for_mark("start", idle).at - asked_at
     gate = plant.folder / "gate"
     job = plant.submit([a_note(script(f"until {gate}"))])[0].job_id
     first = plant.wait_for_mark("start", job)
@@ -83,13 +80,13 @@ def test_silent_worker_whose_process_is_still_there(plant: Plant) -> None:
     silent_since = plant.freeze(first.pid)
 
     again = plant.wait_for_mark("start", job, times=2)
-    assert again.at - silent_since < PROMISED + slack, f"a job that does nothing takes {slack:.2f} s"
+    assert again.at - silent_since < PROMISED + machine.lost(silent_since, again.at)
     assert again.pid in set(tree.children()) - {first.pid}
     assert still_stopped(first)
     gate.touch()
     plant.drain()
     os.kill(first.pid, signal.SIGCONT)
-    end_well(plant, [idle, job])
+    end_well(plant, [job])
 
 
 def still_stopped(mark: Mark) -> bool:

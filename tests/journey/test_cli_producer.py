@@ -15,16 +15,25 @@ from penstock.settings import RedisServer
 from penstock.wiring.store import Store
 from tests.support.command_line import Program
 from tests.support.redis_program import RAG, RedisProgram
+from tests.support.stalls import Machine
 from tests.support.waiting import until
-from tests.unit.test_producer_rate import most_in_a_second
 
 PATIENCE = 60.0
 RATE, FILES = 60, 300
 
 
-def test_two_producers_of_one_folder_keep_the_rate_together(tmp_path: Path, redis: RedisServer) -> None:
-    """Real processes on the same files: together they are within the rate, and each file is taken once."""
-    assert most_in_a_second(times_of_two(tmp_path, redis)) <= RATE * 1.05
+def test_two_producers_of_one_folder_keep_the_rate_together(
+    tmp_path: Path, redis: RedisServer, machine: Machine
+) -> None:
+    """Real processes on the same files: together they are within the rate, and each file is taken once.
+
+    What a machine held up comes later than it was due, beside what is due then.
+    """
+    times = times_of_two(tmp_path, redis)
+    ahead = time.time() - time.monotonic()
+    seconds = {at: sum(at <= each < at + 1 for each in times) for at in times}
+    crowded = [(at - ahead, count / RATE) for at, count in seconds.items() if count > RATE * 1.05]
+    assert all(rate <= 1.05 * (1 + machine.lost(at - 1, at + 1)) for at, rate in crowded), crowded
 
 
 @pytest.mark.crash_full

@@ -18,6 +18,7 @@ import pytest
 from tests.house.tree import TOP
 from tests.support.command_line import Program
 from tests.support.served import Served, serving
+from tests.support.stalls import Machine
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.timeout(600)
@@ -61,7 +62,7 @@ def answers(served: Served, question: str) -> bool:
     return reply.status_code == 200 and bool(reply.json()["citations"])
 
 
-def test_a_newcomer_asks_within_a_minute(program: Program) -> None:
+def test_a_newcomer_asks_within_a_minute(program: Program, machine: Machine) -> None:
     """Start, ingest docs/, ask by the command that was printed, end by Ctrl-C: as README says it."""
     command = re.search(r"@exec \$\(BIN\)/penstock (.+)", MAKEFILE)
     assert command is not None
@@ -72,8 +73,8 @@ def test_a_newcomer_asks_within_a_minute(program: Program) -> None:
     begun = time.monotonic()
     with serving(program, *words) as served:
         asked = printed(served, "ask")
-        until("a first answer is given", lambda: answers(served, asked[-1]), seconds=MINUTE)
-        waited = time.monotonic() - begun
+        until("a first answer is given", lambda: answers(served, asked[-1]), seconds=PATIENCE)
+        waited, lost = time.monotonic() - begun, machine.lost(begun)
         until(
             "the docs are ingested",
             lambda: states(program).count("ingested") >= len(wanted),
@@ -86,7 +87,7 @@ def test_a_newcomer_asks_within_a_minute(program: Program) -> None:
         served.process.send_signal(signal.SIGINT)
         code = served.ended()
 
-    assert waited < MINUTE
+    assert waited < MINUTE + lost
     said = "".join(served.lines)
     assert f"{words[-1]} is being ingested as the collection docs" in said
     assert states(program) == ["ingested"] * len(wanted)

@@ -21,12 +21,16 @@ from penstock.model.principals import Principal
 from penstock.model.rules import Rules
 from penstock.ports.database import Transaction
 from tests.support.live import PATIENCE, LiveServer, a_token, a_user, closed, heard, live_server
+from tests.support.stalls import Machine
 
 pytestmark = pytest.mark.xdist_group("live")
 HANDSHAKE = (
     b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
+
+SHORT_LIFE = 8.0
+"""Seconds of a token that is to end in a test, and not before it was shown."""
 
 
 @pytest.fixture(scope="module")
@@ -112,12 +116,12 @@ async def test_a_refusal_is_a_close_with_its_code(
         assert await closed(socket) == ending
 
 
-async def test_who_says_nothing_is_closed_in_time(server: LiveServer) -> None:
+async def test_who_says_nothing_is_closed_in_time(server: LiveServer, machine: Machine) -> None:
     """Without a token there are five seconds for a first message."""
     begun = time.monotonic()
     async with server.connect() as socket:
         assert await closed(socket) == (4401, "ERR_TOKEN_MISSING")
-    assert 4.0 < time.monotonic() - begun < 20.0
+    assert 4.0 < time.monotonic() - begun < 20.0 + machine.lost(begun)
 
 
 async def test_connections_that_say_nothing_keep_nobody_out(server: LiveServer) -> None:
@@ -178,11 +182,13 @@ async def test_a_message_too_large_closes(server: LiveServer) -> None:
 async def test_a_connection_ends_with_its_token_unless_it_is_given_a_newer_one(server: LiveServer) -> None:
     """4401 when the time is over; a newer token of the same user moves the end."""
     user = a_user()
-    async with server.connect(token=a_token(user, seconds=4)) as goes_on:
+    async with server.connect(token=a_token(user, seconds=SHORT_LIFE)) as goes_on:
         await heard(goes_on)
         await goes_on.send(json.dumps({"type": "auth", "token": a_token(user)}))
         assert (await heard(goes_on))["type"] == "auth"
-        async with server.connect(token=a_token(user, seconds=4)) as ends:  # later than the other's first one
+        async with server.connect(
+            token=a_token(user, seconds=SHORT_LIFE)
+        ) as ends:  # later than the other's first one
             await heard(ends)
             assert await closed(ends) == (4401, "ERR_TOKEN_EXPIRED")
         await (await goes_on.ping())
@@ -355,31 +361,26 @@ async def test_a_server_that_ends_tells_clients_to_come_again(tmp_path: Path) ->
 
 
 async def test_words_another_process_writes_come_as_they_are_written(
-    server: LiveServer, store: SqliteStore
+    server: LiveServer, store: SqliteStore, machine: Machine
 ) -> None:
-    """Past the database: half of them within some milliseconds, in order, to their user's tabs alone.
-
-    A machine that is busy with other things is allowed what it needs for a ping, asked beside each.
-    """
+    """Past the database: half of them within some milliseconds, in order, to their user's tabs alone."""
     user = a_user()
     async with server.connect(token=a_token(user)) as one, server.connect(token=a_token(a_user())) as other:
         for socket in (one, other):
             assert (await heard(socket))["type"] == "ready"
-        took, pinged = [], []
+        took = []
         for number in range(25):
-            began = time.monotonic()
-            await (await one.ping())
-            pinged.append(time.monotonic() - began)
             words = MessageDelta(
                 workspace_id="w", conversation_id="c", message_id="m", start=number * 5, text="words"
             )
             began = time.monotonic()
             store.feed.whisper(user, words)
             said = await heard(one)
-            took.append(time.monotonic() - began)
+            ended = time.monotonic()
+            took.append(ended - began - machine.lost(began, ended))
             assert (said["type"], said["payload"]["start"]) == ("message.delta", number * 5)
             assert "seq" not in said
-        assert median(took) < 0.05 + median(pinged), (median(took), median(pinged))
+        assert median(took) < 0.05
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await other.recv()

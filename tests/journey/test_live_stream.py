@@ -21,6 +21,8 @@ from tests.support.live import PATIENCE, LiveServer, Message, a_token, a_user, c
 
 pytestmark = pytest.mark.xdist_group("live")
 MOVED = DocumentStatusUpdated(workspace_id="w", document_id="d", status="parsed")
+SHORT_LIFE = 8.0
+"""Seconds of a token that is to end in a test, and not before it was shown."""
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +128,7 @@ async def test_who_came_by_a_ticket_comes_again_by_himself(tmp_path: Path) -> No
 async def test_a_pass_opens_nothing_but_its_stream(server: LiveServer, store: SqliteStore) -> None:
     """Not from an address, not `/ws`, not where its token is over, and never as a ticket."""
     user = a_user()
-    async with following(server, None, ticket=await ticket_of(store, user, seconds=3)) as blocks:
+    async with following(server, None, ticket=await ticket_of(store, user, seconds=SHORT_LIFE)) as blocks:
         await blocks.next()
         mark = blocks.last_id or ""
     held = mark.partition(";")[2]
@@ -149,7 +151,7 @@ async def test_a_pass_opens_nothing_but_its_stream(server: LiveServer, store: Sq
         fresh = await ticket_of(store, user, seconds=600)
         async with following(server, None, ticket=fresh, last_event_id="0;pst_" + "A" * 43) as blocks:
             assert (await blocks.next())["type"] == "ready"
-        await asyncio.sleep(3.0)
+        await asyncio.sleep(SHORT_LIFE)
         assert await code({"Last-Event-ID": mark}) == (401, "ERR_TICKET_INVALID")
     assert held not in server.log.read_text()
 
@@ -160,7 +162,7 @@ async def ticket_of(store: SqliteStore, user: str, *, seconds: float) -> str:
 
 async def test_the_stream_ends_with_its_token(server: LiveServer) -> None:
     """It says why, so that a client can tell it from a lost connection."""
-    async with following(server, a_token(a_user(), seconds=3)) as blocks:
+    async with following(server, a_token(a_user(), seconds=SHORT_LIFE)) as blocks:
         await blocks.next()
         assert (await blocks.next())["payload"] == {"code": 4401, "reason": "ERR_TOKEN_EXPIRED"}
         assert await blocks.ended()

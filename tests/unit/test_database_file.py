@@ -51,7 +51,7 @@ async def test_nothing_is_written_to_a_file_nobody_will_find(
     with pytest.raises(Displaced):
         await store.queue.claim(WorkerId("w1"), 1)
     with pytest.raises(Displaced):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await store.footing.run()
 
     assert len(caplog.records) == 1

@@ -151,7 +151,7 @@ async def test_a_model_that_gives_too_few_vectors_is_told() -> None:
     embedder.free()
 
     with pytest.raises(Broken, match="slow gave 0 vectors for 1 texts"):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await gathered(EmbeddingDesk(embedder), pieces("a", 3))
 
 

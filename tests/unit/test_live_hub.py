@@ -42,7 +42,7 @@ async def append(store: SqliteStore, users: Sequence[str], times: int) -> None:
 async def told(listener: Listener, last: str | int) -> list[str | int]:
     """Numbers of events and kinds of other words, up to one of them."""
     words: list[str | int] = []
-    async with asyncio.timeout(10.0):
+    async with asyncio.timeout(30):
         while last not in words:
             frames = [json.loads(frame.text) for frame in await listener.take()]
             words += [frame.get("seq", frame["type"]) for frame in frames]

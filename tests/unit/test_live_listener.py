@@ -183,7 +183,7 @@ async def test_an_end_wakes_whoever_sleeps_and_cuts_off_whoever_sends() -> None:
 
 async def told_next(listener: Listener) -> list[object]:
     """The next of what passes; events are passed over."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while True:
             told = await payloads(listener)
             if passed := [
@@ -247,7 +247,7 @@ async def test_an_event_that_could_not_be_read_is_told_when_it_can(
         with hub.listening("ann") as listener:
             await listener.take()
             await store.write(lambda tx: tx.append_event("ann", moved))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 assert [frame.seq for frame in await listener.take()] == [1]
     assert refusals == 0
     await store.close()

@@ -47,7 +47,7 @@ async def test_rests_are_spread(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("penstock.work.reaper.asyncio.sleep", rest)
     reaper = asyncio.create_task(Reaper(pages, interval=100.0, between=1.0).run())
-    await asyncio.wait_for(pages.enough.wait(), 10)
+    await asyncio.wait_for(pages.enough.wait(), 30)
     reaper.cancel()
 
     after_pages, after_passes = [each for each in rests if each < 10], [each for each in rests if each > 10]
@@ -64,7 +64,7 @@ async def test_passes_go_on_and_are_told(caplog: pytest.LogCaptureFixture) -> No
     pages, counting = Pages(), Counting()
     sweeping = Reaper(pages, interval=0.001, between=0.001, telemetry=counting)
     reaper = asyncio.create_task(sweeping.run())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await pages.enough.wait()
     reaper.cancel()
 

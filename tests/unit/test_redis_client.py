@@ -262,7 +262,7 @@ async def test_full_memory_is_told_and_passes(tmp_path: Path) -> None:
 
 async def blocked(client: Client, count: int) -> None:
     """Until so many connections wait on the server."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while (await client.call("CLIENT", "LIST")).count(b" cmd=blpop ") != count:  # noqa: ASYNC110  # it tells nobody
             await asyncio.sleep(0.001)
 
@@ -281,7 +281,7 @@ async def test_another_loop_of_the_process_has_a_connection_of_its_own(client: C
         told.append(await client.run(ADD, keys=["beats"], args=[1]))
         told.append(await client.call("GET", "beats"))
         begun.set()
-        await asyncio.to_thread(closed.wait, 10.0)
+        await asyncio.to_thread(closed.wait, 30.0)
         try:
             await client.call("PING")
         except Unavailable as fault:
@@ -289,9 +289,9 @@ async def test_another_loop_of_the_process_has_a_connection_of_its_own(client: C
 
     keeper = threading.Thread(target=lambda: asyncio.run(keep()))
     keeper.start()
-    begun.wait(10.0)  # this loop stands still meanwhile
+    begun.wait(30.0)  # this loop stands still meanwhile
     await client.close()
     closed.set()
-    await asyncio.to_thread(keeper.join, 10.0)
+    await asyncio.to_thread(keeper.join, 30.0)
 
     assert told == [1, b"1", "ERR_STORE_UNAVAILABLE"]

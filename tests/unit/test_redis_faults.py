@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from penstock.engines.redis import dialling
 from penstock.engines.redis.client import Client, connect
 from penstock.engines.redis.dialling import Limits
 from penstock.engines.redis.scripts import Script
@@ -18,10 +20,13 @@ from penstock.settings import RedisServer, Secret
 from tests.support.proxy import Loss, Proxy, a_proxy
 from tests.support.servers.bare import Bare
 from tests.support.servers.redis import Redis, a_redis
+from tests.support.stalls import Machine
 
 SHORT = 0.7
 OVERRUN = 0.3
-"""So that 0.7 s stay below 1 s; a busy machine holds up the sleep it is compared with just as long."""
+"""So that 0.7 s stay below 1 s, on a machine that has time."""
+DIALS_MAX = 100
+"""Together in 0.7 s; whoever does not pause makes thousands."""
 ONCE = Script.of(
     "once",
     """
@@ -42,8 +47,9 @@ async def through_a_proxy(
         yield client, proxy
 
 
-async def overrun(*calls: Awaitable[object]) -> float:
+async def overrun(machine: Machine, *calls: Awaitable[object]) -> float:
     """How much longer than a sleep of the same length the calls take to find out that nobody is there."""
+    began = time.monotonic()
     loop = asyncio.get_running_loop()
 
     async def failing(call: Awaitable[object]) -> float:
@@ -57,7 +63,7 @@ async def overrun(*calls: Awaitable[object]) -> float:
         return loop.time()
 
     slept, *failed = await asyncio.gather(sleeping(), *(failing(call) for call in calls))
-    return max(failed) - slept
+    return max(failed) - slept - machine.lost(began)
 
 
 def length(redis: RedisServer, key: str) -> int:
@@ -68,23 +74,25 @@ def length(redis: RedisServer, key: str) -> int:
 # Deadlines ------------------------------------------------------------------------------------------
 
 
-async def test_a_silent_hole_takes_no_longer_than_the_deadline(redis: RedisServer) -> None:
+async def test_a_silent_hole_takes_no_longer_than_the_deadline(redis: RedisServer, machine: Machine) -> None:
     """Connecting, sending and waiting share one deadline, however often it is tried."""
     async with through_a_proxy(redis) as (client, proxy):
         proxy.freeze()
 
-        asked = await overrun(client.call("PING", deadline=SHORT, again=True))
-        dialled = await overrun(client.call("PING", deadline=SHORT, again=True))
+        asked = await overrun(machine, client.call("PING", deadline=SHORT, again=True))
+        dialled = await overrun(machine, client.call("PING", deadline=SHORT, again=True))
 
         assert asked < OVERRUN
         assert dialled < OVERRUN
 
 
-async def test_many_callers_in_a_hole_all_leave_in_time_and_come_back(redis: RedisServer) -> None:
+async def test_many_callers_in_a_hole_all_leave_in_time_and_come_back(
+    redis: RedisServer, machine: Machine
+) -> None:
     """Nobody queues up behind a dead connection, and it is replaced once there is an answer again."""
     async with through_a_proxy(redis) as (client, proxy):
         proxy.freeze()
-        assert await overrun(*(client.call("PING", deadline=SHORT) for _ in range(200))) < OVERRUN
+        assert await overrun(machine, *(client.call("PING", deadline=SHORT) for _ in range(200))) < OVERRUN
 
         proxy.thaw()
 
@@ -211,15 +219,20 @@ async def test_a_killed_server_is_found_again_and_has_lost_nothing(tmp_path: Pat
             assert client.standing.connections == 2
 
 
-async def test_a_server_that_is_gone_is_told_within_the_deadline(tmp_path: Path) -> None:
+async def test_a_server_that_is_gone_is_told_within_the_deadline(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Refused connections are tried again until then, without spinning."""
+    dials = Mock(side_effect=dialling.dial)
+    monkeypatch.setattr("penstock.engines.redis.client.dial", dials)
     with a_redis(tmp_path) as redis:
         async with connect(redis.server, SystemClock()) as client:
             redis.kill()
-            spent = time.process_time()
+            dials.reset_mock()
 
-            assert await overrun(*(client.call("PING", deadline=SHORT) for _ in range(100))) < OVERRUN
-            assert time.process_time() - spent < 0.3
+            calls = (client.call("PING", deadline=SHORT) for _ in range(100))
+            assert await overrun(machine, *calls) < OVERRUN
+            assert 1 < dials.call_count < DIALS_MAX
             assert not client.standing.reached
 
 
@@ -294,7 +307,7 @@ async def test_a_script_that_does_not_end_is_told_as_busy(tmp_path: Path) -> Non
             assert await client.call("PING") == b"PONG"
 
 
-async def test_a_password_changed_meanwhile_parks_and_does_not_fail(tmp_path: Path) -> None:
+async def test_a_password_changed_meanwhile_parks_and_does_not_fail(tmp_path: Path, machine: Machine) -> None:
     """Later than the start it is the outside that must recover: Unavailable, not Refused, and at once."""
     with a_redis(tmp_path, requirepass="one") as redis:
         async with connect(redis.server, SystemClock()) as client:
@@ -305,8 +318,8 @@ async def test_a_password_changed_meanwhile_parks_and_does_not_fail(tmp_path: Pa
                 bare.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
                 began = time.monotonic()
                 with pytest.raises(Unavailable) as found:
-                    await client.call("PING", deadline=5, again=True)
-                assert time.monotonic() - began < 3
+                    await client.call("PING", deadline=60, again=True)
+                assert time.monotonic() - began < 3 + machine.lost(began)
                 assert found.value.code == "ERR_STORE_SIGN_IN"
                 bare.call("CONFIG", "SET", "requirepass", "one")
 
@@ -343,7 +356,7 @@ async def test_callers_who_wait_while_the_client_is_closed_are_told(tmp_path: Pa
 
 async def first_refusal(redis: Redis) -> str:
     """Until the server refuses a plain read, and with what."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while True:
             with redis.bare() as bare:
                 try:

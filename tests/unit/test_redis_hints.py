@@ -18,8 +18,10 @@ from penstock.wiring.booked import BookedStore, heeding
 from penstock.wiring.store import open_store
 from tests.support.servers.bare import Bare
 from tests.support.servers.redis import a_redis
+from tests.support.stalls import Machine
 
 LONG = "20s"
+PATIENCE = 60.0
 CHANNEL = "rag:ingest:commits"
 
 
@@ -74,7 +76,9 @@ def _publishes(bare: Bare) -> int:
     return 0 if found is None else int(found[1])
 
 
-async def test_a_serving_process_hears_of_commits_by_redis(tmp_path: Path, redis: RedisServer) -> None:
+async def test_a_serving_process_hears_of_commits_by_redis(
+    tmp_path: Path, redis: RedisServer, machine: Machine
+) -> None:
     """Long before it would look for itself; events of a commit are there when the hint comes."""
     settings = settings_of(tmp_path, redis)
     async with open_store(settings) as store, open_store(settings) as other:
@@ -91,12 +95,13 @@ async def test_a_serving_process_hears_of_commits_by_redis(tmp_path: Path, redis
                 began = time.monotonic()
                 await other.write(an_event)
                 assert await waiting
-                took.append(time.monotonic() - began)
+                ended = time.monotonic()
+                took.append(ended - began - machine.lost(began, ended))
                 assert (await store.feed.bounds([LOCAL_USER]))[LOCAL_USER].last == number
             assert sorted(took)[2] < 1.0
 
 
-async def test_without_redis_a_serving_process_looks_for_itself(tmp_path: Path) -> None:
+async def test_without_redis_a_serving_process_looks_for_itself(tmp_path: Path, machine: Machine) -> None:
     """A commit whose hint is lost is noticed after the longer interval at most, later ones sooner."""
     folder = tmp_path / "redis"
     folder.mkdir()
@@ -116,5 +121,7 @@ async def test_without_redis_a_serving_process_looks_for_itself(tmp_path: Path) 
                     assert await waiting
                     while (await store.feed.bounds([LOCAL_USER]))[LOCAL_USER].last == 0:
                         assert await store.feed.changes(15.0)
-                    assert time.monotonic() - began < 10.0
-                assert store.feed.look_seconds() < 0.5
+                    assert time.monotonic() - began < 10.0 + machine.lost(began)
+                async with asyncio.timeout(PATIENCE):
+                    while store.feed.look_seconds() >= 0.5:  # noqa: ASYNC110  # nobody tells of it
+                        await asyncio.sleep(0.02)

@@ -15,8 +15,9 @@ from penstock.engines.system.clock import SystemClock
 from penstock.settings import RedisServer
 from tests.support.proxy import a_proxy
 from tests.support.servers.redis import a_redis
+from tests.support.stalls import Machine
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 
 
 @pytest.fixture
@@ -50,13 +51,14 @@ async def test_a_ring_nobody_heard_is_kept_for_the_next(client: Client) -> None:
     wake = await listening_to(client, "news")
     await client.call("PUBLISH", "news", "x")
     await client.call("PUBLISH", "news", "y")
+    await client.call("PING")  # both were sent before this is answered
     await asyncio.sleep(0.05)
 
     assert await wake.wait(PATIENCE)
     assert not await wake.wait(0.01)
 
 
-async def test_waking_takes_about_a_millisecond(client: Client) -> None:
+async def test_waking_takes_about_a_millisecond(client: Client, machine: Machine) -> None:
     """The best of a few: what a busy machine adds is not ours."""
     wake = await listening_to(client, "news")
     took = []
@@ -65,7 +67,8 @@ async def test_waking_takes_about_a_millisecond(client: Client) -> None:
         await asyncio.sleep(0.002)
         began = time.monotonic()
         await asyncio.gather(client.call("PUBLISH", "news", "x"), sleeper)
-        took.append(time.monotonic() - began)
+        ended = time.monotonic()
+        took.append(ended - began - machine.lost(began, ended))
 
     assert min(took) < 0.005
 

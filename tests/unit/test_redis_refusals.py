@@ -37,7 +37,7 @@ async def unsaved(client: Client, folder: Path) -> None:
     await client.call("CONFIG", "SET", "save", "3600 1")
     shutil.rmtree(folder)
     await client.call("BGSAVE")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while b"rdb_last_bgsave_status:err" not in await client.call("INFO", "persistence"):  # noqa: ASYNC110  # it tells nobody
             await asyncio.sleep(0.01)
 

@@ -21,7 +21,7 @@ def connected(bare: Bare) -> list[int]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110  # the server is asked, it does not tell
             await asyncio.sleep(0.01)
 

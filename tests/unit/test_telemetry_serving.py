@@ -25,7 +25,7 @@ async def said(port: int, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(request)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             return await reader.read()
     finally:
         writer.close()

@@ -30,6 +30,7 @@ from tests.support.collector import Collector as Received
 from tests.support.collector import a_collector, attributes_of
 from tests.support.leases import a_lease
 from tests.support.servers.launching import free_port
+from tests.support.stalls import Machine
 
 TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 ERROR = ErrorReport(code="ERR_PDF_INVALID", message="the patient's name")
@@ -137,27 +138,29 @@ async def test_every_end_has_a_word_and_no_message(
     assert b"patient" not in span.SerializeToString()
 
 
-async def test_a_dead_collector_slows_nobody_and_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_dead_collector_slows_nobody_and_is_told_once(
+    caplog: pytest.LogCaptureFixture, machine: Machine
+) -> None:
     """T1: thousands of attempts go on at once, and the end of the process waits little."""
     spans = spans_to(f"http://127.0.0.1:{free_port()}")
-    began = time.perf_counter()
+    began = time.monotonic()
     for _ in range(2000):
         lease = a_lease()
         spans.begin(lease)
         spans.end(lease, DONE)
-    worked = time.perf_counter() - began
+    worked = time.monotonic()
     await spans.close()
-    closed = time.perf_counter() - began - worked
+    closed = time.monotonic()
 
-    assert worked < SEND_SECONDS, "a batch is given up after three seconds, and here are four"
-    assert closed < LAST_SECONDS + SEND_SECONDS
+    assert worked - began < SEND_SECONDS + machine.lost(began, worked), "a batch is given up after three"
+    assert closed - worked < LAST_SECONDS + SEND_SECONDS + machine.lost(worked, closed)
     assert [record.name for record in caplog.records if record.levelno >= logging.WARNING].count(
         "penstock.tracing"
     ) <= 2
     assert not any(record.name.startswith("opentelemetry") for record in caplog.records)
 
 
-async def test_a_collector_that_never_answers_keeps_nobody_at_the_end() -> None:
+async def test_a_collector_that_never_answers_keeps_nobody_at_the_end(machine: Machine) -> None:
     """It takes the connection and says nothing."""
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -165,10 +168,10 @@ async def test_a_collector_that_never_answers_keeps_nobody_at_the_end() -> None:
         spans, lease = spans_to(f"http://127.0.0.1:{silent.getsockname()[1]}"), a_lease()
         spans.begin(lease)
         spans.end(lease, DONE)
-        began = time.perf_counter()
+        began = time.monotonic()
         await spans.close()
 
-    assert time.perf_counter() - began < 4.0
+    assert time.monotonic() - began < 4.0 + machine.lost(began)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ async def test_its_slot_is_free_again(tmp_path: Path, renewal: Renewal) -> None:
         running = asyncio.create_task(worker.run())
         await store.queue.submit([a_job(id=FIRST, collection="first")])
         await store.queue.submit([a_job(collection="second")])
-        async with asyncio.timeout(10.0):
+        async with asyncio.timeout(30):
             await over.wait()
             worker.stop()
             await running
@@ -100,7 +100,7 @@ async def test_an_attempt_nobody_could_write_down_ends(tmp_path: Path) -> None:
         )
         running = asyncio.create_task(worker.run())
         await store.queue.submit([a_job(id=FIRST)])
-        async with asyncio.timeout(10.0):
+        async with asyncio.timeout(30):
             await telemetry.over.wait()
             worker.stop()
             await running

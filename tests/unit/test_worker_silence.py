@@ -67,7 +67,7 @@ async def test_what_was_given_in_a_silence_goes_back_and_a_beat_comes_first(tmp_
         worker = Worker(away, handlers, worker_id=WorkerId("w"), concurrency=1, clock=clock, pace=PACE)
         await store.queue.submit([a_job(id=FIRST)])
         running = asyncio.create_task(worker.run())
-        async with asyncio.timeout(10.0):
+        async with asyncio.timeout(30):
             await over.wait()
             worker.stop()
             await running
@@ -98,7 +98,7 @@ async def test_a_worker_that_left_is_not_heard_of_again(
             store.queue, Handlers(), worker_id=WorkerId("w"), concurrency=1, clock=clock, pace=pace
         )
         crew = asyncio.create_task(run_crew(worker, store.queue, store, clock, pace))
-        async with asyncio.timeout(10.0):
+        async with asyncio.timeout(30):
             while not await store.desk.workers():  # noqa: ASYNC110  # seen from outside
                 await asyncio.sleep(0.01)
             worker.stop()

@@ -18,7 +18,7 @@ from penstock.model.rules import Rules
 from tests.support.clock import FakeClock
 from tests.support.jobs import a_job
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 
 
 class Disk:

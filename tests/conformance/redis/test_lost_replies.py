@@ -142,10 +142,10 @@ async def test_a_killed_server_comes_back_with_everything(
             assert await ports.queue.settle([(leases[1], DONE)]) == [True]
             rest = await ports.queue.claim(W2, 10)
             assert [lease.job_id for lease in rest] == [job.id for job in jobs[2:]]
-            waiting = asyncio.create_task(ports.queue.arrival(20))
+            waiting = asyncio.create_task(ports.queue.arrival(60))
             with redis.bare() as bare:
                 bare.call("LPUSH", QUEUE, message())
-            assert await asyncio.wait_for(waiting, 10)
+            assert await asyncio.wait_for(waiting, 30)
 
 
 async def test_a_server_that_tells_of_no_changes_is_looked_at(
@@ -159,11 +159,11 @@ async def test_a_server_that_tells_of_no_changes_is_looked_at(
     async with open_redis(server, names=names, rules=rules, clock=clock, translate=translated) as ports:
         while await ports.queue.arrival(0.1):
             pass
-        waiting = asyncio.create_task(ports.queue.arrival(20))
+        waiting = asyncio.create_task(ports.queue.arrival(60))
         await asyncio.sleep(0)
         bare.call("LPUSH", QUEUE, message())
 
-        assert await asyncio.wait_for(waiting, 10)
+        assert await asyncio.wait_for(waiting, 30)
         assert len(await ports.queue.claim(W1, 1)) == 1
     bare.call("ACL", "DELUSER", "plain")
 
