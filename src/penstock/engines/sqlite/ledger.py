@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import partial
@@ -14,6 +15,7 @@ from penstock.engines.sqlite.access import Access
 from penstock.engines.sqlite.claiming import Claim, Taken, take
 from penstock.engines.sqlite.picking import Row
 from penstock.engines.sqlite.queue import SqliteQueue
+from penstock.engines.sqlite.respelling import as_text, respell
 from penstock.engines.sqlite.rows import leases_of
 from penstock.engines.sqlite.statements import sql
 from penstock.engines.sqlite.times import iso, iso_or_none, seconds_or_none
@@ -36,12 +38,16 @@ from penstock.model.outcomes import DONE, Failed, Outcome
 from penstock.model.payloads import ItemType
 from penstock.model.provenance import provenance_of
 from penstock.model.states import ENDED, SQL_STATUS, State
+from penstock.model.stored_json import stored_object
 from penstock.ports.codec import decode_payload
 from penstock.ports.ledger import Begun, Message, booked_id
 from penstock.ports.roll import Roll
 
+log = logging.getLogger("penstock.ledger")
 TOLD_BYTES = 4 << 20
 """Bytes of messages told at once, give or take the last one: an engine has seconds to take them in."""
+_LOST = "\N{REPLACEMENT CHARACTER}"
+"""Stands where a byte could not be read."""
 _RETRIES = 3
 """Of a job that does not say."""
 _ENTERED = (
@@ -81,14 +87,26 @@ class SqliteLedger:
         return await self._queue.submit(jobs, batch=batch)
 
     async def messages(self, *, limit: int = 500) -> list[Message]:
-        """What the engine may not have heard of yet; fewer where they are large."""
-        rows = await self._store.look(lambda db: _some(db.execute(sql("message_some"), (limit,))))
-        return [Message(seq, _job_of(json.loads(text))) for seq, text in rows]
+        """What the engine may not have heard of yet; fewer where they are large.
+
+        One that nobody can read is struck out: its job is told from its entry when the two are compared.
+        """
+        while rows := await self._store.look(lambda db: _some(db.execute(sql("message_some"), (limit,)))):
+            found = [_message_of(seq, text) for seq, text in rows]
+            if unread := [seq for (seq, _), message in zip(rows, found, strict=True) if message is None]:
+                log.warning("messages to the queue that nobody can read were struck out: %d", len(unread))
+                await self._strike(unread)
+            if read := [message for message in found if message is not None]:
+                return read
+        return []
 
     async def sent(self, messages: Sequence[Message]) -> None:
         """The engine has them."""
-        numbers = json.dumps([message.seq for message in messages])
-        await self._store.change(lambda db: db.execute(sql("message_sent"), (numbers,)), durable=False)
+        await self._strike([message.seq for message in messages])
+
+    async def _strike(self, numbers: Sequence[int]) -> None:
+        asked = json.dumps(numbers)
+        await self._store.change(lambda db: db.execute(sql("message_sent"), (asked,)), durable=False)
 
     async def begin(self, worker: WorkerId, leases: Sequence[Lease]) -> Begun:
         """Open attempts."""
@@ -153,7 +171,11 @@ class SqliteLedger:
         places = await self._store.look(lambda db: [at for (at,) in db.execute(sql("ledger_unfinished"))])
         for begin in range(0, len(places), portion):
             asked = json.dumps(places[begin : begin + portion])
-            yield await self._store.look(partial(_ids, asked=asked))
+            ids = await self._store.look(partial(_ids, asked=asked))
+            if any(_LOST in job_id for job_id in ids):  # nobody could name it in the next statement
+                await self._store.change(respell)
+                ids = await self._store.look(partial(_ids, asked=asked))
+            yield ids
 
     async def entered(self, job_ids: Sequence[JobId]) -> list[NewJob]:
         """Those of the entries that have not ended; one that nobody can read is refused."""
@@ -264,8 +286,11 @@ def _ids(db: sqlite3.Connection, asked: str) -> list[JobId]:
 def _heirs(db: sqlite3.Connection, ended: Sequence[Lease]) -> list[NewJob]:
     keys = {(idempotency_key(lease.collection, lease.payload), lease.tenant) for lease in ended}
     asked = [{"key": key, "tenant": tenant} for key, tenant in keys]
-    rows = [row for where in asked for row in db.execute(sql("ledger_heir"), where)]
-    return [_entered(row) for row in rows]
+    found: list[NewJob] = []
+    for row in [row for where in asked for row in db.execute(sql("ledger_heir"), where)]:
+        with contextlib.suppress(Refused):  # comparing ends it with the reason
+            found.append(_entered(row))
+    return found
 
 
 def _spent(jobs: Sequence[NewJob]) -> list[tuple[int, str]]:
@@ -305,7 +330,16 @@ def _some(rows: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
     return some
 
 
+def _message_of(seq: int, text: str) -> Message | None:
+    """None if it cannot be read, by this version at least."""
+    try:
+        return Message(seq, _job_of(json.loads(as_text(text))))
+    except (Refused, KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
 def _job_of(given: dict[str, Any]) -> NewJob:
+    """Refused, or what reading raises, if it is no job."""
     return NewJob(
         id=JobId(given["id"]),
         payload=decode_payload(ItemType(given["item_type"]), given["payload"]),
@@ -315,7 +349,7 @@ def _job_of(given: dict[str, Any]) -> NewJob:
         priority=given["priority"],
         max_retries=given["max_retries"],
         branch=given["branch"],
-        metadata=json.loads(given["metadata"]),
+        metadata=stored_object(given["metadata"]),
         document_id=given["document_id"],
         run_at=given["run_at"],
         replay_of=None if given["replay_of"] is None else JobId(given["replay_of"]),
@@ -324,13 +358,17 @@ def _job_of(given: dict[str, Any]) -> NewJob:
 
 
 def _entered(row: tuple[Any, ...]) -> NewJob:
-    given = dict(zip(_ENTERED, row, strict=True))
-    given |= {
-        "run_at": seconds_or_none(given["run_at"]),
-        "branch": given["branch"] or "main",
-        "metadata": given["metadata"] or "{}",
-    }
-    return _job_of(given)
+    """The job of an entry, whatever hand wrote it; Refused if it is none."""
+    given = dict(zip(_ENTERED, map(as_text, row), strict=True))
+    try:
+        given |= {
+            "run_at": seconds_or_none(given["run_at"]),
+            "branch": given["branch"] or "main",
+            "metadata": given["metadata"] or "{}",
+        }
+        return _job_of(given)
+    except (TypeError, ValueError) as error:  # a value of a kind no row of ours ever has
+        raise Refused(f"the row cannot be read: {error}", code="ERR_PAYLOAD_INVALID") from error
 
 
 def _end(status: str, code: str | None, message: str | None) -> Outcome:
