@@ -140,7 +140,7 @@ async def test_silence_ends_at_the_deadline(endpoint: FakeEndpoint) -> None:
     """A5: an answer that stops coming is over at the deadline, what was said was given."""
     endpoint.script.append(streamed(["slow "], hang=True))
     heard: list[str | Usage] = []
-    async with answerer_of(endpoint, timeout=2.0) as answerer:
+    async with answerer_of(endpoint, timeout=4.0) as answerer:
 
         async def hear() -> None:
             async for piece in answerer.write("", "what?"):

@@ -24,7 +24,7 @@ from tests.support.web_server import WebServer, reply, web_server
 LOOPBACK = ip_network("127.0.0.1/32")
 SMALL = FetchLimits(size=100_000, deadline=30)
 TEXT = b"water under control"
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Names:

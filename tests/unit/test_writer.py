@@ -21,7 +21,7 @@ from penstock.engines.sqlite.turnstile import Turnstile
 from penstock.engines.sqlite.writer import Writer
 from penstock.model.errors import Broken, Exhausted, Unavailable
 
-PATIENCE = 20.0
+PATIENCE = 30.0
 Work = Callable[[sqlite3.Connection], int]
 
 
@@ -298,7 +298,7 @@ def test_callers_live_on_several_event_loops(desk: Desk) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30.0)
+        thread.join(PATIENCE)
 
     assert answers == [1] * 200
     assert len(desk.notes()) == 200
@@ -352,10 +352,10 @@ async def test_a_failure_beside_the_database_costs_its_group_and_nobody_else(
     desk = Desk(tmp_path, turnstile=Faltering(tmp_path, error))
     try:
         with pytest.raises(told) as caught:
-            await desk.write(note("lost"), isolated=True, timeout=5.0)
+            await desk.write(note("lost"), isolated=True, timeout=PATIENCE)
 
         assert error in (caught.value, caught.value.__cause__)
-        assert await desk.write(note("kept"), isolated=True, timeout=5.0) == 1
+        assert await desk.write(note("kept"), isolated=True, timeout=PATIENCE) == 1
         assert desk.notes() == ["kept"]
     finally:
         desk.close()
@@ -382,7 +382,8 @@ async def test_to_abandon_drops_what_waits_and_keeps_what_was_answered(desk: Des
     async with desk.busy():
         (waiting,) = await queued(desk, [note("dropped")])
         abandoning = asyncio.create_task(asyncio.to_thread(desk.writer.close, abandon=True))
-        await asyncio.sleep(0.01)
+        while not desk.writer._abandoned:  # noqa: ASYNC110  # nobody tells of it
+            await asyncio.sleep(0.001)
     await abandoning
 
     assert desk.notes() == ["kept"]
