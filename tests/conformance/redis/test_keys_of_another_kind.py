@@ -1,9 +1,11 @@
 """Keys of the pages that hold what no page says: nothing stops, nothing is left half done."""
 
+import contextlib
+
 import pytest
 
 from penstock.engines.redis.store import RedisPorts
-from penstock.model.errors import ErrorClass, ErrorReport
+from penstock.model.errors import Broken, ErrorClass, ErrorReport
 from penstock.model.jobs import WorkerId
 from penstock.model.outcomes import DONE, Failed, Outcome, Retry
 from tests.conformance.redis.foreign import DEAD_LETTER, QUEUE, id_of, letters, message, shown
@@ -134,3 +136,22 @@ async def test_the_form_names_no_job(ports: RedisPorts, bare: Bare) -> None:
 
     flat = bare.call("HMGET", "rag:ingest:blank", "job_id", "rag_id", "filename", "submitted_at")
     assert flat == [b""] * 4
+
+
+@pytest.mark.parametrize(
+    "name", ["jobs", "waiting", "counts", "elements", "subjects:acme", "unfinished:acme"]
+)
+async def test_an_index_of_ours_that_is_none_costs_no_message(
+    ports: RedisPorts, bare: Bare, name: str
+) -> None:
+    """Whoever wrote over it removes it again: what was pushed meanwhile runs, once."""
+    bare.call("LPUSH", f"rag:ingest:{name}", "theirs")
+    bare.call("LPUSH", QUEUE, message(1), message(2))
+    with contextlib.suppress(Broken):
+        await ports.queue.claim(W1, 5)
+
+    bare.call("DEL", f"rag:ingest:{name}")
+
+    assert sorted([job for _ in range(3) for job in await run(ports, 5)]) == [id_of(1), id_of(2)]
+    assert bare.call("EXISTS", QUEUE, "jobqueue:worker:w1:processing", "rag:ingest:strangers:w1") == 0
+    assert [shown(bare, id_of(number))["status"] for number in (1, 2)] == ["done", "done"]

@@ -12,7 +12,12 @@
 -- include: barriers
 -- include: accepting
 local processing, key = own_key(2), own_key(3)
-local answers = {}
+local answers, accepted = {}, {}
+
+local function let_go_of(element)
+  call('HDEL', key, element)
+  call('LREM', processing, -1, element)
+end
 
 local function refuse(id, letter, family, reason)
   push_left(K.dead_letter, letter)
@@ -31,6 +36,7 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[4])) do
     answers[at] = {letter ~= '' and packed[7] or '', packed[2]}
     if letter ~= '' then
       refuse(packed[2], letter, packed[3], packed[4])
+      let_go_of(element)
     else
       local entry = entry_of(packed[5])
       local list, seen = string.match(origin, '^(.*)' .. SEPARATOR .. '(%d+)$')
@@ -40,7 +46,9 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[4])) do
       if refusal_of({entry}, '') then
         answers[at] = {'ERR_JOB_ID_TAKEN', entry.id}
         bury(element, 'ERR_JOB_ID_TAKEN', 'job id ' .. entry.id .. ' belongs to another job')
+        let_go_of(element)
       else
+        accepted[#accepted + 1] = element
         local id, how = accept(entry, '')
         if how == 'created' and packed[6] ~= '0' then
           change(id, load(id), 'retry_count', packed[6])
@@ -48,9 +56,9 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[4])) do
         end
       end
     end
-    call('HDEL', key, element)
-    call('LREM', processing, -1, element)
   end
 end
 write_accepted('')
+-- Only now: a script that breaks off leaves its messages to the next claim.
+for _, element in ipairs(accepted) do let_go_of(element) end
 return answers
