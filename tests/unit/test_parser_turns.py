@@ -104,9 +104,8 @@ async def test_it_is_jammed_once_all_other_places_were_held_for_long() -> None:
 
 async def test_who_is_held_back_waits_beside_a_free_place() -> None:
     """Others go ahead of him; he has his turn by himself once he may, and wants no place before."""
-    turns = Turns(1)
     large = True
-    turns.holds_back = lambda size: large and size > 10
+    turns = Turns(1, lambda size: large and size > 10)
     await turns.take()
     held = asyncio.create_task(turns.take(EXPRESS, 11))
     await asyncio.sleep(0)

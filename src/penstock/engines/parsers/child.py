@@ -151,7 +151,7 @@ class Child:
         self, every: float, limit: asyncio.Timeout, marks: Sequence[Mark]
     ) -> AsyncIterator[None]:
         """Look at its time and memory while it works: move the limit as it waits, act at each mark."""
-        task = asyncio.create_task(self._watch(every, limit, list(marks)))
+        task = asyncio.create_task(self._watch(every, limit, sorted(marks, key=lambda mark: mark.seconds)))
         try:
             yield
         finally:

@@ -24,7 +24,7 @@ from penstock.engines.parsers.child import Child, Ended, Mark, Nonsense, Silent
 from penstock.engines.parsers.gathering import Gathering, checked
 from penstock.engines.parsers.stable import Stable
 from penstock.engines.parsers.stopwatch import WAITED_TIMES_MAX
-from penstock.engines.parsers.turns import Lane, Turns
+from penstock.engines.parsers.turns import Lane
 from penstock.engines.parsers.usher import Hold, Stays, Usher
 from penstock.engines.parsers.wire import NAME_CHARS_MAX, End, Failure, Ready, Task, Window
 from penstock.model.codes import CODES
@@ -81,9 +81,8 @@ class Parsers:
     def __init__(self, command: Sequence[str], bounds: Bounds) -> None:
         self._command = tuple(command)
         self._bounds = bounds
-        self._turns = Turns(bounds.children)
         self._usher = Usher(
-            self._turns,
+            bounds.children,
             Stays(
                 moment=min(bounds.moment_seconds, bounds.express_seconds),
                 express=bounds.express_seconds,
@@ -287,7 +286,7 @@ class Parsers:
     def _leave(self, hold: Hold) -> None:
         """Pass the turn on: at once if the child can go on, else once a fresh one waits."""
         if hold.spoilt is None:
-            self._turns.release(hold.turn)
+            self._usher.turns.release(hold.turn)
             return
         self._soon(self._mend(hold, hold.spoilt))
 
@@ -317,7 +316,7 @@ class Parsers:
             # Whoever has the turn next tries again, and is told if that fails as well.
             log.warning("no fresh parser yet: %s", fault.message)
         finally:
-            self._turns.release(hold.turn)
+            self._usher.turns.release(hold.turn)
 
 
 def _opened(source: Path) -> int:

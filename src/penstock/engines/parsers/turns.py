@@ -74,7 +74,7 @@ class _Waiting:
 class Turns:
     """Hands out `seats` turns on seats, one on the express and one for a short stay."""
 
-    def __init__(self, seats: int) -> None:
+    def __init__(self, seats: int, holds_back: Callable[[int], bool] | None = None) -> None:
         self._free = {Lane.SEAT: seats, Lane.SHORT: 1, Lane.EXPRESS: 1}
         self._held: set[Turn] = set()
         self._lines: dict[Lane, list[_Waiting]] = {lane: [] for lane in Lane}
@@ -85,7 +85,7 @@ class Turns:
         """When a turn goes to who waits longest."""
         self._was_oldest = False
         """The last turn went to him, past a smaller one."""
-        self.holds_back: Callable[[int], bool] = _nobody
+        self._holds_back = holds_back or _nobody
         """Asked whether a stranger of that size must wait for the express, though it may be free."""
         self._look: asyncio.TimerHandle | None = None
 
@@ -109,7 +109,7 @@ class Turns:
         if any(any(_still_there(line)) for line in self._lines.values()):
             return None
         found = next((each for each in (Lane.SEAT, lane) if self._free[each]), None)
-        if found is None or (found is Lane.EXPRESS and self.holds_back(size)):
+        if found is None or (found is Lane.EXPRESS and self._holds_back(size)):
             return None
         return self._given(found, is_slow=lane is not Lane.EXPRESS)
 
@@ -179,7 +179,7 @@ class Turns:
     def _ready_for(self, lane: Lane) -> list[_Waiting]:
         """Those in a line who may have a turn now."""
         there = list(_still_there(self._lines[lane]))
-        return [each for each in there if not self.holds_back(each.size)] if lane is Lane.EXPRESS else there
+        return [each for each in there if not self._holds_back(each.size)] if lane is Lane.EXPRESS else there
 
 
 def _none() -> float:

@@ -42,24 +42,23 @@ class Stays:
 class Usher:
     """Looks after whoever holds a turn; one call for each."""
 
-    def __init__(self, turns: Turns, stays: Stays) -> None:
-        self._turns = turns
+    def __init__(self, seats: int, stays: Stays) -> None:
+        self.turns = Turns(seats, self._holds_back)
         self._stays = stays
         self._caution = Caution()
-        turns.holds_back = self._holds_back
 
     @property
     def is_jammed(self) -> bool:
         """Whether slow files hold every place but the express."""
-        return self._turns.are_jammed(self._stays.express)
+        return self.turns.are_jammed(self._stays.express)
 
     async def seat(self, lane: Lane, size: int, slow: Callable[[], None]) -> Turn:
         """A turn; who waits for one while slow files hold every place is told that he is as slow as they."""
-        if (turn := self._turns.take_free(lane, size)) is not None:
+        if (turn := self.turns.take_free(lane, size)) is not None:
             return turn
         looks = asyncio.create_task(self._tell_jams(lane, size, slow))
         try:
-            return await self._turns.take(lane, size)
+            return await self.turns.take(lane, size)
         finally:
             looks.cancel()
 
@@ -71,7 +70,7 @@ class Usher:
     def _holds_back(self, size: int) -> bool:
         if not self._caution.advises_against(size, asyncio.get_running_loop().time()):
             return False
-        return self.is_jammed and self._turns.pace < BUSY_PACE
+        return self.is_jammed and self.turns.pace < BUSY_PACE
 
     async def _tell_jams(self, lane: Lane, size: int, slow: Callable[[], None]) -> None:
         # An ordinary file has its turn soon: many that stand aside at once would be read long before they
@@ -100,7 +99,7 @@ class Usher:
         return hold.turn.lane is Lane.SEAT
 
     def _move_to_a_free_place(self, hold: Hold) -> None:
-        if (further := self._turns.take_further(hold.turn)) is not None:
+        if (further := self.turns.take_further(hold.turn)) is not None:
             self._move(hold, further)
 
     def _is_over(self, turn: Turn) -> bool:
@@ -111,7 +110,7 @@ class Usher:
 
     async def _moved_on(self, hold: Hold) -> bool:
         """Whether it got a longer turn before somebody wanted the one it has."""
-        further = asyncio.create_task(self._turns.take(Lane(hold.turn.lane + 1)))
+        further = asyncio.create_task(self.turns.take(Lane(hold.turn.lane + 1)))
         wanted = asyncio.create_task(hold.turn.wanted.wait())
         try:
             await asyncio.wait([further, wanted], return_when=asyncio.FIRST_COMPLETED)
@@ -120,7 +119,7 @@ class Usher:
             self._move(hold, further.result())
         except asyncio.CancelledError:
             if further.done():
-                self._turns.release(further.result())
+                self.turns.release(further.result())
             raise
         finally:
             further.cancel()
@@ -130,4 +129,4 @@ class Usher:
     def _move(self, hold: Hold, further: Turn) -> None:
         left, hold.turn = hold.turn, further
         further.begin(left.pace)
-        self._turns.release(left)
+        self.turns.release(left)
