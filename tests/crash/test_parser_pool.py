@@ -209,8 +209,11 @@ async def test_slow_children_give_way_the_more_the_more_there_are(tmp_path: Path
 
 
 async def test_waiting_for_a_processor_is_not_counted(tmp_path: Path) -> None:
-    """A file fails, or is slow, for its own time alone: here twelve others want the same processor."""
-    long = given(tmp_path, "long.pdf", shared_pages(4_000))
+    """A file fails, or is slow, for its own time alone: here two dozen others want the same processor.
+
+    The limit is longer than a machine stands still now and then: that is taken for the file's own time.
+    """
+    long = given(tmp_path, "long.pdf", shared_pages(6_000))
     async with parsers(polite_seconds=60.0) as pool:
         await pool.parse(long, "long.pdf")
         (pid,) = pool.pids
@@ -218,19 +221,19 @@ async def test_waiting_for_a_processor_is_not_counted(tmp_path: Path) -> None:
         await pool.parse(long, "long.pdf")
         used = seconds_ran(pid) - before
 
-    limit = 5 * used + 0.2
+    limit = 10 * used + 0.5
     async with parsers(seconds=limit, slow_seconds=limit, polite_seconds=limit) as pool:
         (pid,) = pool.pids
         (processor, *_) = os.sched_getaffinity(0)
         os.sched_setaffinity(pid, {processor})
-        with busy(12, processor):
+        with busy(24, processor):
             begun = time.monotonic()
             found = await pool.parse(long, "long.pdf")
             took = time.monotonic() - begun
         await pool.parse(long, "long.pdf")
         kept = pool.pids
 
-    assert len(found.pages) == 4_000
+    assert len(found.pages) == 6_000
     assert took > limit
     assert pid in kept
 

@@ -258,21 +258,29 @@ async def test_a_loading_server_is_waited_for(tmp_path: Path) -> None:
     assert value == b"499"
 
 
-async def test_a_replica_refuses_writes_until_it_is_promoted(tmp_path: Path) -> None:
+async def test_a_replica_refuses_writes_until_it_is_promoted(tmp_path: Path, machine: Machine) -> None:
     """READONLY after a failover: told as such within the deadline, and over when the server is master."""
     with a_redis(tmp_path) as redis:
         async with connect(redis.server, SystemClock()) as client:
             with redis.bare() as bare:
                 bare.call("REPLICAOF", "127.0.0.1", 1)
-                with pytest.raises(Unavailable) as found:
-                    await client.call("SET", "x", 1, deadline=1.0)
-                assert found.value.code == "ERR_STORE_READ_ONLY"
+                assert await told_in_time(client, machine) == "ERR_STORE_READ_ONLY"
 
-                waiting = asyncio.create_task(client.call("SET", "x", 1, deadline=10))
+                waiting = asyncio.create_task(client.call("SET", "x", 1, deadline=30))
                 await asyncio.sleep(0)
                 bare.call("REPLICAOF", "NO", "ONE")
 
             assert await waiting == b"OK"
+
+
+async def told_in_time(client: Client, machine: Machine) -> str:
+    """What a writer is told; where the machine stood still at his deadline the server had no say in it."""
+    while True:
+        began = time.monotonic()
+        with pytest.raises(Unavailable) as found:
+            await client.call("SET", "x", 1, deadline=1.0)
+        if found.value.code != "ERR_STORE_UNAVAILABLE" or machine.lost(began) < 0.5:
+            return found.value.code
 
 
 async def test_another_server_at_the_same_address_is_found(tmp_path: Path) -> None:
@@ -284,7 +292,7 @@ async def test_another_server_at_the_same_address_is_found(tmp_path: Path) -> No
                 bare.call("REPLICAOF", "127.0.0.1", 1)
             proxy.lead_to(new.server.host, new.server.port)
 
-            assert await client.call("SET", "x", 2, deadline=10) == b"OK"
+            assert await client.call("SET", "x", 2, deadline=30) == b"OK"
         with new.bare() as bare:
             assert bare.call("GET", "x") == b"2"
 
