@@ -72,6 +72,44 @@ def test_a_producer_fills_the_lists_and_serves_its_pages(yard: RedisProgram, por
     assert yard.shown(message["job_id"])["status"] == "queued"
 
 
+def test_queues_are_counted_by_the_names_they_were_given(
+    tmp_path: Path, redis: RedisServer, port: int
+) -> None:
+    """Metrics and logs say `urgent` and `calm`, and nothing of queues nobody configured."""
+    (tmp_path / "drop").mkdir()
+    named = {"priorities": ["urgent", "calm"], "queues": {"urgent": "jobs:urgent", "calm": "jobs:calm"}}
+    yard = RedisProgram(
+        tmp_path,
+        redis,
+        worker=named,
+        producer={"scan_dir": str(tmp_path / "drop"), "collection": RAG},
+        observability={"metrics_port": port, "queue_sample_interval": "50ms"},
+    )
+    (tmp_path / "drop" / "a.txt").write_text("The notice period is thirty days.")
+    counters = ("jobs_produced_total", "jobs_completed_total", "jobs_dead_letter_total")
+
+    def counted() -> list[dict[str, float]]:
+        told = numbers_of(answers(port, "/metrics")[1])
+        return [told.by_queue(name) for name in counters]
+
+    worker = yard.start("run", "--role=worker", "--config", yard.file)
+    try:
+        until("it is ready", lambda: answers(port, "/readyz")[0] == 200)
+        yard.push({"id": "one", "filepath": str(tmp_path / "drop" / "a.txt")}, "jobs:calm")
+        yard.push({"id": "two", "filepath": str(tmp_path / "drop" / "b.txt")}, "jobs:urgent")
+        until("both are counted", lambda: counted() == [{"urgent": 1, "calm": 1}, {"calm": 1}, {"urgent": 1}])
+        numbers = numbers_of(fetched(port, "/metrics")[1])
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        _, err = worker.communicate(timeout=PATIENCE)
+        yard.bare.close()
+
+    assert worker.returncode == 0, err
+    assert {dict(labels).get("queue") for _, labels in numbers.samples} == {"urgent", "calm", "other", None}
+    (told,) = [json.loads(line) for line in err.splitlines() if '"two"' in line]
+    assert told["queue"] == "urgent"
+
+
 def test_the_role_all_produces_and_works(yard: RedisProgram, port: int) -> None:
     """What lies in the folder is found by search a moment later, and no list holds anything any more."""
     both = yard.start("run", "--role=all", "--config", yard.file)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.sqlite import SqliteStore, open_sqlite, writer
-from penstock.engines.telemetry.current import ATTEMPT, SPAN
+from penstock.engines.telemetry.current import ATTEMPT, QUEUE, SPAN
 from penstock.model.rules import Rules
 from tests.support.clock import FakeClock
 from tests.support.disks import Disk
@@ -45,8 +45,9 @@ def logs_as_before() -> Iterator[None]:
     """Leave the process's logging as it was; whatever attempt another test began is not told of here."""
     root, ours = logging.getLogger(), logging.getLogger("penstock")
     before = list(root.handlers), root.level, ours.level
-    attempt, span = ATTEMPT.set(None), SPAN.set(None)
+    attempt, queue, span = ATTEMPT.set(None), QUEUE.set(None), SPAN.set(None)
     yield
     ATTEMPT.reset(attempt)
+    QUEUE.reset(queue)
     SPAN.reset(span)
     root.handlers[:], root.level, ours.level = before

@@ -51,6 +51,9 @@ observability:
   tracing: { enabled: true, endpoint: "http://collector:4318" }
 """
 
+TEN = [f"p{number}" for number in range(10)]
+"""One more priority than there are numbers between high and low: two of them would share a list."""
+
 
 @pytest.fixture
 def configuration(tmp_path: Path) -> Configuration:
@@ -136,6 +139,7 @@ def test_defaults_are_the_promised_ones() -> None:
         ("worker: {count: 0}", "worker.count"),
         ("worker: {priorities: []}", "worker.priorities"),
         ("worker: {priorities: [high, urgent]}", "worker.priorities"),
+        (f"worker: {{priorities: {TEN}, queues: {dict(zip(TEN, TEN, strict=True))}}}", "worker.priorities"),
         ("worker: {heartbeat_ttl: 4999ms}", "worker.heartbeat_ttl"),
         ("worker: {brpoplpush_timeout: 4501ms}", "worker.brpoplpush_timeout"),
         ("producer: {rate_limit_per_sec: -1}", "producer.rate_limit_per_sec"),

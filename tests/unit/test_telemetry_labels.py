@@ -10,8 +10,9 @@ from penstock.engines.telemetry.labels import Labels
 from penstock.model.codes import CODES
 from penstock.model.errors import ErrorClass, ErrorReport
 from penstock.model.jobs import Operation
+from penstock.model.priorities import ranks_of
 from penstock.model.spans import Trace, trace_of
-from penstock.model.tallies import OTHER, QUEUE_OF_RANK, QUEUES_MAX, Reason, rank_of, reason_of
+from penstock.model.tallies import OTHER, QUEUE_OF_RANK, QUEUES_MAX, Reason, queues_of, rank_of, reason_of
 from tests.support.leases import a_lease
 
 TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -20,6 +21,12 @@ TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 def test_a_queue_is_told_by_the_nearest_named_priority() -> None:
     """Of two equally near, the higher."""
     assert QUEUE_OF_RANK == ("low",) * 3 + ("normal",) * 4 + ("high",) * 4
+
+
+def test_configured_priorities_are_queues_by_their_names() -> None:
+    """The nearest to a job's priority, of two the higher, is the queue it counts for."""
+    assert queues_of(ranks_of(["urgent", "calm"])) == ("calm",) * 5 + ("urgent",) * 6
+    assert Labels(["urgent"], queues_of(ranks_of(["urgent", "calm"]))).of_rank == (1,) * 5 + (0,) * 6
 
 
 def test_a_delete_belongs_to_the_highest_queue() -> None:

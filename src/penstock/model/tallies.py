@@ -5,6 +5,7 @@ Both are closed lists. A label whose values come from users would make a time se
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from penstock.model.errors import ErrorClass, ErrorReport
@@ -16,12 +17,16 @@ QUEUES_MAX = 50
 """Values one label may have, `other` included."""
 
 
-def _nearest(rank: int) -> str:
-    """The name whose number is nearest, of two the higher."""
-    return min(PRIORITY_NAMES, key=lambda name: (abs(PRIORITY_NAMES[name] - rank), -PRIORITY_NAMES[name]))
+def queues_of(ranks: Mapping[str, int]) -> tuple[str, ...]:
+    """The queue of each priority: the name whose number is nearest, of two the higher."""
+
+    def nearest(rank: int) -> str:
+        return min(ranks, key=lambda name: (abs(ranks[name] - rank), -ranks[name]))
+
+    return tuple(nearest(rank) for rank in range(PRIORITY_MAX + 1))
 
 
-QUEUE_OF_RANK: tuple[str, ...] = tuple(_nearest(rank) for rank in range(PRIORITY_MAX + 1))
+QUEUE_OF_RANK = queues_of(PRIORITY_NAMES)
 """high, normal or low, by the priority that decides a job's turn."""
 
 

@@ -16,6 +16,8 @@ from penstock.settings.tree import Settings
 ROOT, QUEUE = "rag:ingest:", "rag:ingest:queue"
 DEAD_LETTER, COMPLETED, RATE_LIMIT = f"{QUEUE}:dead-letter", f"{ROOT}completed", f"{ROOT}rate-limit"
 """What is documented below the root; the rest of it is the engine's."""
+PRIORITIES_MAX = 9
+"""As many numbers as there are from high to low: two names with one number would share a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,11 @@ def _repeated_priorities(settings: Settings) -> str | None:
     priorities = settings.worker.priorities
     twice = sorted({name for name in priorities if priorities.count(name) > 1})
     return f"{', '.join(twice)} stands in the list twice" if twice else None
+
+
+def _many_priorities(settings: Settings) -> str | None:
+    many = len(settings.worker.priorities)
+    return f"there are {many}" if many > PRIORITIES_MAX else None
 
 
 def _missing_queues(settings: Settings) -> str | None:
@@ -244,6 +251,11 @@ RULES = (
         must="must be at least worker.backoff.base",
     ),
     Rule(keys=("worker.priorities",), wrong=_repeated_priorities, must="must name each priority once"),
+    Rule(
+        keys=("worker.priorities",),
+        wrong=_many_priorities,
+        must=f"must name at most {PRIORITIES_MAX} priorities",
+    ),
     Rule(
         keys=("worker.priorities", "worker.queues"),
         wrong=_missing_queues,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from penstock.engines.redis.hints import Hints
 from penstock.engines.redis.names import Inbox, Names
 from penstock.engines.redis.store import RedisPorts, ports_on
 from penstock.engines.sqlite import SqliteStore
+from penstock.engines.sqlite.measuring import SqliteMeter
 from penstock.intake.messages import Declared
 from penstock.intake.yields import Yields
 from penstock.model.catalogue import LOCAL_TENANT, LOCAL_WORKSPACE
@@ -23,6 +24,7 @@ from penstock.model.events import LoggedEvent
 from penstock.model.jobs import JobId, NewJob
 from penstock.model.messages import Refusal
 from penstock.model.priorities import ranks_of
+from penstock.model.tallies import QUEUE_OF_RANK, queues_of
 from penstock.ports.database import Transaction
 from penstock.ports.telemetry import Telemetry
 from penstock.settings import Settings
@@ -44,7 +46,15 @@ DECLARED_SECONDS = 3.0
 class BookedStore:
     """The database's store with another queue in it; every write brings its messages over at once."""
 
-    def __init__(self, book: SqliteStore, engine: RedisPorts, reading: Reading, hints: Hints) -> None:
+    def __init__(
+        self,
+        book: SqliteStore,
+        engine: RedisPorts,
+        reading: Reading,
+        hints: Hints,
+        queues: Sequence[str] = QUEUE_OF_RANK,
+    ) -> None:
+        """`queues` names the queue of each priority."""
         self._book = book
         self.hints = hints
         self.engine = engine
@@ -64,7 +74,7 @@ class BookedStore:
         self.index = book.index
         self.manifest = book.manifest
         self.auditor = book.auditor
-        self.meter = engine.meter(book.meter)
+        self.meter = engine.meter(SqliteMeter(book, queues), queues)
         self.tickets = book.tickets
         self.feed = book.feed
 
@@ -164,7 +174,8 @@ async def open_booked(
         hints = Hints(client, engine.access.names.commits)
         book.on_commit.append(hints.committed)
         try:
-            yield BookedStore(book, engine, reading, hints)
+            queues = queues_of(ranks_of(settings.worker.priorities))
+            yield BookedStore(book, engine, reading, hints, queues)
         finally:
             book.on_commit.remove(hints.committed)
             await hints.close()

@@ -17,6 +17,8 @@ from penstock.engines.telemetry.labels import Labels
 from penstock.engines.telemetry.teller import Spans, Teller
 from penstock.model.errors import Fault, Refused
 from penstock.model.jobs import WorkerId
+from penstock.model.priorities import ranks_of
+from penstock.model.tallies import QUEUE_OF_RANK, queues_of
 from penstock.ports.telemetry import SILENT, Meter, Telemetry
 from penstock.settings import Settings
 from penstock.wiring.store import Store
@@ -42,12 +44,26 @@ async def open_teller(
     async with AsyncExitStack() as stack:
         board = None
         if counts is not None:
-            board = Board(counts, Labels())
+            board = Board(counts, labels_of(settings))
             os.close(counts)  # the parsers this process starts must not have it
             stack.callback(board.close)
-        teller = Teller(store.desk.find, store.clock, board, await _spans(settings, worker, stack))
+        spans = await _spans(settings, worker, stack)
+        teller = Teller(store.desk.find, store.clock, board, spans, _by_rank(settings))
         stack.push_async_callback(teller.finish)
         yield teller
+
+
+def labels_of(settings: Settings) -> Labels:
+    """What the label `queue` may say: on Redis the configured names, in the database high, normal and low."""
+    by_rank = _by_rank(settings)
+    return Labels(reversed(by_rank), by_rank)
+
+
+def _by_rank(settings: Settings) -> tuple[str, ...]:
+    """The queue of each priority."""
+    if settings.queue.scheme == "database":
+        return QUEUE_OF_RANK
+    return queues_of(ranks_of(settings.worker.priorities))
 
 
 async def _spans(settings: Settings, worker: WorkerId, stack: AsyncExitStack) -> Spans | None:
@@ -63,6 +79,7 @@ async def _spans(settings: Settings, worker: WorkerId, stack: AsyncExitStack) ->
         shown=str(tracing.endpoint),
         version=penstock.__version__,
         instance=worker,
+        queues=_by_rank(settings),
     )
     spans = OtlpSpans(collector)
     stack.push_async_callback(spans.close)
@@ -152,11 +169,11 @@ async def open_observatory(
     from penstock.engines.telemetry.serving import served
 
     async with AsyncExitStack() as stack:
-        page = Page(Labels(), store.clock)
+        page = Page(labels_of(settings), store.clock)
         stack.callback(page.close)
         board, descriptor = page.open_board()
         os.close(descriptor)
-        teller = Teller(store.desk.find, store.clock, board)
+        teller = Teller(store.desk.find, store.clock, board, queues=_by_rank(settings))
         await stack.enter_async_context(served(port, _pages(page, store, workers)))
         interval = settings.observability.queue_sample_interval
         for endless in (teller.run(), _sample(page, store.meter, interval)):

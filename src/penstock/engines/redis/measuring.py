@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from penstock.engines.redis.access import Access
-from penstock.model.tallies import OTHER, QUEUE_OF_RANK
+from penstock.model.tallies import OTHER
 from penstock.ports.telemetry import Meter
 
 
 class RedisMeter:
     """Implements the meter port: what waits is counted here, what came in by the book all jobs stand in."""
 
-    def __init__(self, access: Access, book: Meter) -> None:
+    def __init__(self, access: Access, book: Meter, queues: Sequence[str]) -> None:
+        """`queues` names the queue of each priority."""
         self._access = access
+        self._queues = queues
         self._book = book
 
     async def lengths(self) -> Mapping[str, int]:
@@ -25,7 +27,7 @@ class RedisMeter:
         told = await self._access.run("lengths")
         found: Counter[str] = Counter()
         for rank, messages in zip(told[::2], told[1::2], strict=True):
-            found[OTHER if rank < 0 else QUEUE_OF_RANK[rank]] += messages
+            found[OTHER if rank < 0 else self._queues[rank]] += messages
         return {queue: messages for queue, messages in found.items() if messages}
 
     async def produced(self) -> Mapping[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -20,6 +20,7 @@ from penstock.engines.redis.reaping import RedisReaper
 from penstock.engines.redis.surveying import RedisSurvey
 from penstock.engines.system.rolls import Rolls
 from penstock.model.rules import Rules
+from penstock.model.tallies import QUEUE_OF_RANK
 from penstock.ports.clock import Clock
 from penstock.ports.telemetry import Meter
 
@@ -46,9 +47,12 @@ class RedisPorts:
         """The lists of dead letters."""
         return RedisMailbox(self.access)
 
-    def meter(self, book: Meter) -> RedisMeter:
-        """What counts the messages that wait, beside a book that knows which jobs came in."""
-        return RedisMeter(self.access, book)
+    def meter(self, book: Meter, queues: Sequence[str] = QUEUE_OF_RANK) -> RedisMeter:
+        """What counts the messages that wait, beside a book that knows which jobs came in.
+
+        `queues` names the queue of each priority.
+        """
+        return RedisMeter(self.access, book, queues)
 
 
 def ports_on(

@@ -9,6 +9,8 @@ from penstock.model.spans import Trace, trace_of
 from penstock.model.tallies import QUEUE_OF_RANK, rank_of
 
 ATTEMPT: ContextVar[Lease | None] = ContextVar("penstock_attempt", default=None)
+QUEUE: ContextVar[str | None] = ContextVar("penstock_queue", default=None)
+"""What the attempt's queue is called, where names were configured."""
 SPAN: ContextVar[Trace | None] = ContextVar("penstock_span", default=None)
 """The span the attempt is told as, if it is."""
 
@@ -21,7 +23,7 @@ def current_facts() -> dict[str, object]:
     trace = SPAN.get() or trace_of(lease.metadata_json)
     facts: dict[str, object] = {
         "job_id": lease.job_id,
-        "queue": QUEUE_OF_RANK[rank_of(lease)],
+        "queue": QUEUE.get() or QUEUE_OF_RANK[rank_of(lease)],
         "worker_id": lease.worker,
     }
     if trace is not None:

@@ -29,7 +29,7 @@ from penstock.engines.telemetry.board import (
     WIDTH,
     Board,
 )
-from penstock.engines.telemetry.current import ATTEMPT, SPAN
+from penstock.engines.telemetry.current import ATTEMPT, QUEUE, SPAN
 from penstock.model.errors import ErrorReport, Fault
 from penstock.model.jobs import PRIORITY_MAX, Job, JobId, Lease, Operation
 from penstock.model.outcomes import Done, Failed, Outcome, Park, Release, Retry
@@ -69,12 +69,19 @@ class Teller:
     """Implements the telemetry port; without a board it counts nothing, without spans it traces nothing."""
 
     def __init__(
-        self, find: Find, clock: Clock, board: Board | None = None, spans: Spans | None = None
+        self,
+        find: Find,
+        clock: Clock,
+        board: Board | None = None,
+        spans: Spans | None = None,
+        queues: Sequence[str] = QUEUE_OF_RANK,
     ) -> None:
+        """`queues` names the queue of each priority, for logs."""
         self._find = find
         self._clock = clock
         self._board = board
         self._spans = spans
+        self._queues = queues
         self._numbers = memoryview(bytearray(8)).cast("d") if board is None else board.numbers
         self._starts = () if board is None else tuple(place * WIDTH for place in board.labels.of_rank)
         """Where the numbers of a job's queue begin, by its rank."""
@@ -85,6 +92,7 @@ class Teller:
     def began(self, lease: Lease) -> None:
         """Count it as consumed, and let whatever is logged from here on name it."""
         ATTEMPT.set(lease)
+        QUEUE.set(self._queues[rank_of(lease)])
         if self._spans is not None:
             SPAN.set(self._spans.begin(lease))
         if self._board is not None:
@@ -93,6 +101,7 @@ class Teller:
     def ended(self, lease: Lease, outcome: Outcome | None, seconds: float) -> None:
         """Observe how long it took, unless it was broken off."""
         ATTEMPT.set(None)
+        QUEUE.set(None)
         if self._spans is not None:
             SPAN.set(None)
             self._spans.end(lease, outcome)
@@ -107,7 +116,7 @@ class Teller:
         """Count what was accepted, and keep for later what only the desk can tell; failures are logged."""
         for (lease, outcome), held in zip(ends, kept, strict=True):
             if held and isinstance(outcome, Failed | Retry | Park):
-                _log(lease, outcome)
+                _log(lease, outcome, self._queues[rank_of(lease)])
         if self._board is None:
             return
         done: Counter[int] = Counter()
@@ -140,7 +149,7 @@ class Teller:
     def refused(self, rank: int | None, error: ErrorReport, job_id: JobId | None) -> None:
         """Count it as a job that failed at once, and log its code; what it says is another program's text."""
         named = {} if job_id is None else {"job_id": job_id}
-        queue = OTHER if rank is None else QUEUE_OF_RANK[rank]
+        queue = OTHER if rank is None else self._queues[rank]
         log.warning("a message is a dead letter: %s", error.code, extra={**named, "queue": queue})
         if self._board is not None:
             self._failed(rank, reason_of(error), DEAD)
@@ -206,7 +215,7 @@ class Teller:
         self._numbers[start + verdict] += 1
 
 
-def _log(lease: Lease, outcome: Failed | Retry | Park) -> None:
+def _log(lease: Lease, outcome: Failed | Retry | Park, queue: str) -> None:
     """By its code alone: what an error says may be a user's text, and stands where the job is kept."""
     said = "failed with" if not isinstance(outcome, Park) else "waits after"
     log.log(
@@ -218,7 +227,7 @@ def _log(lease: Lease, outcome: Failed | Retry | Park) -> None:
         outcome.error.code,
         extra={
             "job_id": lease.job_id,
-            "queue": QUEUE_OF_RANK[rank_of(lease)],
+            "queue": queue,
             "worker_id": lease.worker,
         },
     )

@@ -44,6 +44,8 @@ class Collector:
     """The same without its password, for logs."""
     version: str
     instance: str
+    queues: tuple[str, ...] = QUEUE_OF_RANK
+    """The queue of each priority."""
 
 
 class OtlpSpans:
@@ -59,6 +61,7 @@ class OtlpSpans:
                 "service.instance.id": collector.instance,
             }
         )
+        self._queues = collector.queues
         self._ids = _GivenIds()
         self._provider = TracerProvider(resource=resource, id_generator=self._ids, shutdown_on_exit=False)
         sender = OTLPSpanExporter(endpoint=traces_url(collector.url), timeout=SEND_SECONDS)
@@ -70,7 +73,7 @@ class OtlpSpans:
 
     def begin(self, lease: Lease) -> Trace:
         """A span that continues the trace of the job's message, or begins one."""
-        queue = QUEUE_OF_RANK[rank_of(lease)]
+        queue = self._queues[rank_of(lease)]
         span = self._started(
             trace_of(lease.metadata_json),
             {
