@@ -27,6 +27,7 @@ from penstock.model.jobs import JOB_ID, NAME_LENGTH_MAX, PRIORITY_NAMES, JobId, 
 from penstock.model.message_fields import Fields, invalid
 from penstock.model.payloads import check_path
 from penstock.model.provenance import RETRIES_MAX
+from penstock.model.records import stamp
 from penstock.model.strict_json import object_of
 
 VERSION = 1
@@ -128,6 +129,21 @@ def read_message(data: bytes, terms: Terms = _EVERYDAY) -> Message | Refusal:
         return _message(fields, terms)
     except Refused as refused:
         return refusal_of(refused, _id_in(fields))
+
+
+def words_of(data: bytes) -> tuple[str, str, str | None]:
+    """Collection, file name and time of submission as a refused message told them; empty where it did not."""
+    try:
+        fields = object_of(data, bytes_max=len(data))
+    except Refused:
+        return "", "", None
+    named = _short(fields.get("filename")) or posixpath.basename(_short(fields.get("filepath")))
+    submitted_at = instant_of(_short(fields.get("submitted_at") or fields.get("creation_time")))
+    return _short(fields.get("rag_id")), named, stamp(submitted_at)
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= NAME_LENGTH_MAX else ""
 
 
 def refusal_of(refused: Refused, job_id: JobId | None = None) -> Refusal:

@@ -9,6 +9,7 @@ from penstock.engines.redis.store import RedisPorts
 from penstock.model.jobs import WorkerId
 from penstock.model.outcomes import DONE, Failed, Outcome, Retry
 from penstock.model.records import Yield
+from penstock.model.statuses import STATUS_FIELDS
 from tests.conformance.redis.foreign import QUEUE, id_of, letters, message, shown
 from tests.support.clock import FakeClock
 from tests.support.jobs import a_job, an_error
@@ -32,6 +33,30 @@ async def test_a_message_whose_status_is_a_text_is_adopted(ports: RedisPorts, ba
     assert lease.job_id == id_of()
     assert shown(bare, id_of())["filename"] == "policy-1.pdf"
     assert shown(bare, id_of())["status"] == "processing"
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"source_path": 7}, ("policies_rag", "policy-1.pdf", "2025-01-10T20:15:30.123Z")),
+        ({"rag_id": "no such!"}, ("no such!", "policy-1.pdf", "2025-01-10T20:15:30.123Z")),
+        ({"filename": 7, "version": 2}, ("policies_rag", "", "2025-01-10T20:15:30.123Z")),
+        ({"rag_id": "x" * 5000, "submitted_at": "now"}, ("", "policy-1.pdf", "2025-06-15T15:06:40.000Z")),
+    ],
+    ids=["path", "collection", "version", "nothing to show"],
+)
+async def test_a_refused_message_shows_what_it_told(
+    ports: RedisPorts, bare: Bare, fields: dict[str, object], told: tuple[str, ...]
+) -> None:
+    """Collection, file name and time are as submitted wherever they can be read: people look for these."""
+    bare.call("LPUSH", QUEUE, message(1, **fields))
+
+    assert await ports.queue.claim(W1, 1) == []
+
+    known = shown(bare, id_of())
+    assert sorted(known) == sorted(STATUS_FIELDS)
+    assert (known["rag_id"], known["filename"], known["submitted_at"]) == told
+    assert (known["status"], known["job_id"]) == ("failed", id_of())
 
 
 async def test_a_refused_message_whose_status_is_a_text_is_a_letter(ports: RedisPorts, bare: Bare) -> None:

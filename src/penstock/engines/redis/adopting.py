@@ -12,7 +12,7 @@ from penstock.engines.redis.names import Inbox, packed
 from penstock.engines.redis.submitting import entry_of
 from penstock.model.errors import Refused
 from penstock.model.jobs import PRIORITY_NAMES, JobId, NewJob
-from penstock.model.messages import Refusal, refusal_of
+from penstock.model.messages import Refusal, refusal_of, words_of
 from penstock.model.provenance import provenance_of
 from penstock.model.records import error_type, stamp
 
@@ -87,7 +87,9 @@ def _packet(
 def _refused(element: bytes, inbox: Inbox, refusal: Refusal, now: float) -> tuple[object, ...]:
     report = refusal.report()
     letter = letter_of(element, code=report.code, reason=report.message, now=now, origin=inbox.name)
-    return (letter.decode(), refusal.job_id or "", error_type(report), report.message, (), "0", report.code)
+    told = (letter.decode(), refusal.job_id or "", error_type(report), report.message, (), "0", report.code)
+    collection, filename, submitted_at = words_of(element)
+    return (*told, (collection, filename, submitted_at or ""))
 
 
 def letter_of(element: bytes, *, code: str, reason: str, now: float, origin: str) -> bytes:

@@ -1,6 +1,7 @@
 -- adopt: strangers' messages become jobs, or go to the dead letter with the reason. Returns for each {what became of it,
 -- its id or ''}: '' a job, the code it was refused with, or '-' if it was no longer ours to adopt. ARGV[4] packed,
--- for each: {letter or '', id or '', family, reason, entry, retries spent, code if there is a letter};
+-- for each: {letter or '', id or '', family, reason, entry, retries spent, and if there is a letter its code and what
+-- the message told, each or '': {collection, file name, when it was submitted}};
 -- ARGV[5] and on, the messages themselves. Its own keys: the form of accepting, the worker's processing list, and the
 -- messages it has taken and not yet adopted.
 -- include: ground
@@ -19,11 +20,12 @@ local function let_go_of(element)
   call('LREM', processing, -1, element)
 end
 
-local function refuse(id, letter, family, reason)
+local function refuse(id, letter, family, reason, told)
   push_left(K.dead_letter, letter)
   if id ~= '' and not load(id) then
-    fill_form(hash_key(id), id, '')
-    call('HSET', hash_key(id), 'status', 'failed', 'error', reason, 'error_type', family)
+    fill_form(hash_key(id), id, told[1])
+    call('HSET', hash_key(id), 'status', 'failed', 'filename', told[2], 'error', reason, 'error_type', family)
+    if told[3] ~= '' then call('HSET', hash_key(id), 'submitted_at', told[3]) end
     lasts(id)
   end
 end
@@ -35,7 +37,7 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[4])) do
   if origin then
     answers[at] = {letter ~= '' and packed[7] or '', packed[2]}
     if letter ~= '' then
-      refuse(packed[2], letter, packed[3], packed[4])
+      refuse(packed[2], letter, packed[3], packed[4], packed[8])
       let_go_of(element)
     else
       local entry = entry_of(packed[5])
