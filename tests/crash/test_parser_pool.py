@@ -209,10 +209,7 @@ async def test_slow_children_give_way_the_more_the_more_there_are(tmp_path: Path
 
 
 async def test_waiting_for_a_processor_is_not_counted(tmp_path: Path) -> None:
-    """A file fails, or is slow, for its own time alone: here two dozen others want the same processor.
-
-    The limit is longer than a machine stands still now and then: that is taken for the file's own time.
-    """
+    """A file fails, or is slow, for its own time alone: here two dozen others want the same processor."""
     long = given(tmp_path, "long.pdf", shared_pages(6_000))
     async with parsers(polite_seconds=60.0) as pool:
         await pool.parse(long, "long.pdf")
@@ -236,6 +233,21 @@ async def test_waiting_for_a_processor_is_not_counted(tmp_path: Path) -> None:
     assert len(found.pages) == 6_000
     assert took > limit
     assert pid in kept
+
+
+async def test_a_pause_of_us_all_is_not_counted(tmp_path: Path) -> None:
+    """The machine, or our container, stood still for longer than the limit: that is no file's fault."""
+    long = given(tmp_path, "long.pdf", shared_pages(6_000))
+    async with parsers(seconds=5.0) as pool:
+        (pid,) = pool.pids
+        parsing = asyncio.create_task(pool.parse(long, "long.pdf"))
+        await asyncio.to_thread(wait_until_busy, pid)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(6.0)  # noqa: ASYNC251  # nothing of ours runs meanwhile
+        os.kill(pid, signal.SIGCONT)
+        found = await parsing
+
+    assert len(found.pages) == 6_000
 
 
 async def test_a_file_that_was_put_off_is_read_whole(tmp_path: Path) -> None:

@@ -148,23 +148,28 @@ class Child:
 
     @asynccontextmanager
     async def watched(
-        self, every: float, limit: asyncio.Timeout, marks: Sequence[Mark]
+        self, every: float, seconds: float, limit: asyncio.Timeout, marks: Sequence[Mark]
     ) -> AsyncIterator[None]:
-        """Look at its time and memory while it works: move the limit as it waits, act at each mark."""
-        task = asyncio.create_task(self._watch(every, limit, sorted(marks, key=lambda mark: mark.seconds)))
+        """Look at its time and memory while it works: act at each mark, let `limit` run out in the end.
+
+        Nobody else sets that limit: after a pause it would run out before anybody had looked.
+        """
+        task = asyncio.create_task(
+            self._watch(every, seconds, limit, sorted(marks, key=lambda mark: mark.seconds))
+        )
         try:
             yield
         finally:
             task.cancel()
 
-    async def _watch(self, every: float, limit: asyncio.Timeout, marks: list[Mark]) -> None:
+    async def _watch(self, every: float, seconds: float, limit: asyncio.Timeout, marks: list[Mark]) -> None:
         loop = asyncio.get_running_loop()
-        watch = Stopwatch(self.pid, (limit.when() or 0.0) - loop.time(), loop.time())
+        watch = Stopwatch(self.pid, seconds, loop.time())
         while self.is_alive:
             await asyncio.sleep(every)
             self.seen_kib = max(self.seen_kib, self._resident_kib())
-            if not limit.expired():
-                limit.reschedule(watch.ends(loop.time()))
+            if watch.is_over(loop.time()) and not limit.expired():
+                limit.reschedule(loop.time())
             self.charged, self.pace = watch.charged, watch.pace
             while marks and self.charged >= marks[0].seconds:
                 marks.pop(0).passed()

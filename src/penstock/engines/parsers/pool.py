@@ -185,8 +185,8 @@ class Parsers:
         keep = False
         try:
             async with (
-                asyncio.timeout(bounds.seconds) as limit,
-                child.watched(LOOK_SECONDS, limit, marks),
+                asyncio.timeout(None) as limit,
+                child.watched(LOOK_SECONDS, bounds.seconds, limit, marks),
             ):
                 said = await self._conversation(child, task.nonce)
             keep = not (isinstance(said, Failure) and said.fatal)

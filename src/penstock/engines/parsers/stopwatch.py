@@ -2,7 +2,8 @@
 
 The kernel tells that wait too (`schedstat`), but only once it is over, which for a nice process may be a
 second later. So a child that is ready to run is charged what it ran since the last look, and one that is not
-is charged the time that passed: it waits for nobody else.
+is charged the time that passed: it waits for nobody else. A look that comes far too late says that we stood
+still ourselves, and so most likely did the child: of that time it is charged a moment, or what it ran.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ WAITED_TIMES_MAX = 70
 """What a file waits for a processor counts for nothing up to so many times its limit: the nicest child needs
 as many where others always want every processor."""
 PACE_SECONDS = 0.4
+AWAY_SECONDS = 1.0
+"""A look that comes so late was kept from coming: the machine, or the group of processes, was paused."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -31,16 +34,17 @@ class Stopwatch:
         self._latest = now + seconds * (1 + WAITED_TIMES_MAX)
         _, self._ran = self._look()
 
-    def ends(self, now: float) -> float:
-        """When its time is up if it is charged all of it from now on."""
+    def is_over(self, now: float) -> bool:
+        """Whether its time is up."""
         is_ready, ran = self._look()
         passed = now - self._looked
-        charge = min(ran - self._ran, passed) if is_ready else passed
+        worked = min(ran - self._ran, passed)
+        charge = worked if is_ready else max(worked, min(passed, AWAY_SECONDS))
         self.charged += charge
         if passed > 0:
             self.pace += (charge / passed - self.pace) * min(passed / PACE_SECONDS, 1.0)
         self._looked, self._ran = now, ran
-        return min(now + self._seconds - self.charged, self._latest)
+        return self.charged >= self._seconds or now >= self._latest
 
     def _look(self) -> tuple[bool, float]:
         """Whether it would run if it could, and for how many seconds it ran so far."""
