@@ -202,6 +202,30 @@ async def test_a_retry_returns_to_the_list_it_came_from(
     assert shown(bare, id_of())["retry_count"] == "1"
 
 
+async def test_a_message_is_tried_four_times_with_the_documented_delays(
+    ports: RedisPorts, bare: Bare, clock: FakeClock
+) -> None:
+    """Five, ten and thirty seconds pass before it stands in its list again; then it has failed."""
+    bare.call("LPUSH", QUEUE, message())
+    for retry, delay in enumerate((5, 10, 30), 1):
+        (lease,) = await ports.queue.claim(W1, 1)
+        await ports.queue.settle([(lease, Retry(an_error()))])
+        assert (shown(bare, id_of())["status"], shown(bare, id_of())["retry_count"]) == ("queued", str(retry))
+        clock.advance(delay - 0.01)
+        await ports.queue.promote()
+        assert bare.call("LLEN", QUEUE) == 0
+        clock.advance(0.1 * delay + 0.02)
+        await ports.queue.promote()
+        assert bare.call("LRANGE", QUEUE, 0, -1) == [message()]
+
+    (lease,) = await ports.queue.claim(W1, 1)
+    await ports.queue.settle([(lease, Retry(an_error()))])
+
+    assert (shown(bare, id_of())["status"], shown(bare, id_of())["retry_count"]) == ("failed", "3")
+    assert [letter["message"].encode() for letter in letters(bare)] == [message()]
+    assert bare.call("LLEN", QUEUE) == 0
+
+
 async def test_a_dead_workers_message_is_the_next_one(
     ports: RedisPorts, bare: Bare, clock: FakeClock
 ) -> None:
