@@ -109,9 +109,8 @@ class BookedStore:
 
     def comparer(self) -> Comparer:
         """What tells the queue again of jobs it has lost."""
-        return Comparer(
-            self._book.ledger, self.engine.queue, self.engine.desk, Comparing(self.engine.access).unheld
-        )
+        comparing = Comparing(self.engine.access)
+        return Comparer(self._book.ledger, self.engine.queue, self.engine.desk, comparing.unheld, comparing)
 
 
 class Reading:

@@ -3,7 +3,8 @@
 Messages are sent in their order and struck out afterwards; a crash between sends them twice, which a submit
 of the same id does not mind. Once in a while the whole book is compared: an entry that has not ended and that
 the engine does not know, because it came back empty or lost its tail, is told to it again. One it will not
-have ends in the book with the reason, so that those after it are heard.
+have ends in the book with the reason, so that those after it are heard. What it takes for running though the
+book has seen it end, because it lost that end, is ended there: others of its subject wait for it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol
 
 from penstock.model.errors import Fault, Refused
 from penstock.model.jobs import JobId, NewJob
+from penstock.model.outcomes import Outcome
 from penstock.model.states import ENDED, State
 from penstock.ports.desk import Desk
-from penstock.ports.ledger import Ledger, told_again
+from penstock.ports.ledger import Ledger, booked_id, told_again
 from penstock.ports.queue import Queue
 from penstock.work.pace import jittered_around
 
@@ -29,10 +32,24 @@ ROUNDS_MAX = 3
 """So often at once; what is still missing then is told after the usual time."""
 TOLD_PORTION = 20
 """Jobs read whole at once: a payload may be large."""
+HEARD_SECONDS = 1.0
+"""So long the engine may take to hear of an end that was booked."""
 
 
 Unheld = Callable[[Sequence[JobId]], Awaitable[set[JobId]]]
 """Which of these jobs the engine neither has waiting nor running."""
+
+
+class Leased(Protocol):
+    """What an engine has leased, many at once."""
+
+    async def running(self) -> list[JobId]:
+        """Those it takes for running."""
+        ...
+
+    async def end(self, ends: Mapping[JobId, Outcome]) -> int:
+        """End them so; how many it took for running until now."""
+        ...
 
 
 class Relay:
@@ -82,12 +99,23 @@ class Relay:
 class Comparer:
     """Compares the book with the engine, page by page, now and then."""
 
-    def __init__(self, ledger: Ledger, engine: Queue, desk: Desk, unheld: Unheld | None = None) -> None:
-        """`unheld` spares the engine to be asked for each job by itself."""
+    def __init__(
+        self,
+        ledger: Ledger,
+        engine: Queue,
+        desk: Desk,
+        unheld: Unheld | None = None,
+        leased: Leased | None = None,
+    ) -> None:
+        """`unheld` spares the engine to be asked for each job by itself.
+
+        `leased` is asked of an engine that may lose ends.
+        """
         self._ledger = ledger
         self._engine = engine
         self._desk = desk
         self._unheld = unheld or _any
+        self._leased = leased
 
     async def run(self) -> None:
         """At once, and then every half minute or so."""
@@ -100,6 +128,8 @@ class Comparer:
 
     async def agree(self) -> None:
         """Compare until nothing is missing: what is told may end, in the engine alone, what came later."""
+        if self._leased is not None and (ended := await self._end_forgotten(self._leased)):
+            log.warning("%d jobs that had ended still ran for the queue, and have ended there", ended)
         for _ in range(ROUNDS_MAX):
             if not (missing := await self.compare()):
                 return
@@ -119,6 +149,19 @@ class Comparer:
                 for job in await self._ledger.entered(lost[at : at + TOLD_PORTION]):
                     missing += await self._told(job)
         return missing
+
+    async def _end_forgotten(self, leased: Leased) -> int:
+        """End what runs in the engine alone; an end that is just being told is given the time for it."""
+        if not await self._over(await leased.running()):
+            return 0
+        await asyncio.sleep(HEARD_SECONDS)
+        over = await self._over(await leased.running())
+        return await leased.end(over) if over else 0
+
+    async def _over(self, running: Sequence[JobId]) -> dict[JobId, Outcome]:
+        """Those of them the book has seen end, and how."""
+        ends = await self._ledger.ends(running) if running else {}
+        return {job_id: ends[booked_id(job_id)] for job_id in running if booked_id(job_id) in ends}
 
     async def _told(self, job: NewJob) -> bool:
         there = await self._desk.find(job.id)

@@ -184,3 +184,51 @@ async def test_nobody_else_may_speak_for_a_job(ports: RedisPorts, bare: Bare) ->
     assert [lease.job_id for lease in leases] == [job.id]
     assert b"ERR_JOB_ID_INVALID" in bare.call("LINDEX", DEAD_LETTER, 0)
     assert status(bare, job) == "processing"
+
+
+async def test_an_end_the_server_lost_holds_up_nobody(
+    book: SqliteStore, queue: BookedQueue, ports: RedisPorts, bare: Bare
+) -> None:
+    """Its worker lives and runs it no more: what waits for the same object runs before its lease ends."""
+    first, second, failed, runs = a_job("/x"), a_rename("/x", "/y"), a_job("/f"), a_job("/r")
+    comparing = Comparing(ports.access)
+    comparer = Comparer(book.ledger, ports.queue, ports.desk, comparing.unheld, comparing)
+    await queue.submit([first, failed, runs])
+    leases = {lease.job_id: lease for lease in await queue.claim(W1, 10)}
+    await queue.submit([second])
+    assert await book.ledger.settle([(leases[first.id], DONE)]) == [True]
+    assert await book.ledger.settle([(leases[failed.id], Failed(an_error()))]) == [True]
+
+    assert await queue.claim(W1, 10) == []
+    await comparer.agree()
+
+    assert [status(bare, job) for job in (first, failed, runs)] == ["done", "failed", "processing"]
+    await run_one(queue, bare, second)
+    assert await queue.settle([(leases[runs.id], DONE)]) == [True]
+    assert status(bare, runs) == "done"
+    assert bare.call("ZCARD", "rag:ingest:running") == 0
+
+
+async def test_an_end_that_is_just_being_told_is_told_once(
+    book: SqliteStore, queue: BookedQueue, ports: RedisPorts, bare: Bare, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The book hears of an end before the server does, and whoever compares looks twice."""
+    job = a_job("/x")
+    comparing = Comparing(ports.access)
+    await queue.submit([job])
+    (lease,) = await queue.claim(W1, 10)
+    (theirs,) = queue._theirs.values()
+    await book.ledger.settle([(lease, DONE)])
+
+    class Slow(Comparing):
+        """The server hears of it after the first look."""
+
+        async def running(self) -> list[JobId]:
+            found = await super().running()
+            await ports.queue.settle([(theirs, DONE)])
+            return found
+
+    await Comparer(book.ledger, ports.queue, ports.desk, comparing.unheld, Slow(ports.access)).agree()
+
+    assert status(bare, job) == "done"
+    assert caplog.messages == []

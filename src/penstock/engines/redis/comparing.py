@@ -3,17 +3,23 @@
 A job that is ready has a ticket in a list that anybody may take from or delete. Where fewer messages lie in
 the lists than jobs are ready, the lists are read, and tickets that are in none are put back. A ticket that
 comes or goes meanwhile is looked for once more, and one too many is passed over when its turn comes.
+
+A server that lost its tail may have forgotten ends as well, and takes for running what no worker runs. Its
+worker lives, so only the end of the lease would tell; the book knows sooner.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from penstock.engines.redis import settling
 from penstock.engines.redis.access import Access
 from penstock.engines.redis.names import packed
 from penstock.model.jobs import JobId
+from penstock.model.outcomes import Outcome
+from penstock.model.rules import Verdict, after_attempt
 
 log = logging.getLogger("penstock.redis")
 PAGE = 1_000
@@ -37,6 +43,26 @@ class Comparing:
         else:
             self._seen.clear()
         return {JobId(job_id.decode()) for job_id in found}
+
+    async def running(self) -> list[JobId]:
+        """Those that are leased here."""
+        found = await self._access.client.call("ZRANGE", self._access.names.running, 0, -1, again=True)
+        return [JobId(job_id.decode()) for job_id in found]
+
+    async def end(self, ends: Mapping[JobId, Outcome]) -> int:
+        """End leased jobs as the book says they ended; how many still were leased."""
+        access, now = self._access, self._access.clock.now()
+
+        def judge(running: settling.Running) -> Verdict:
+            return after_attempt(running.attempt, ends[running.job_id], now, access.rules)
+
+        known = await settling.read_running(access, list(ends))
+        settled = await settling.settle_all(
+            access, list(known.values()), judge, how=settling.How.TOLD, now=now
+        )
+        if settled:
+            access.ring()
+        return len(settled)
 
     async def _put_back(self, ready: Sequence[Sequence[bytes]]) -> None:
         unseen = [row for row in ready if _name_of(row) not in self._seen]

@@ -96,6 +96,11 @@ class Names:
         return f"{self.root}wake"
 
     @property
+    def running(self) -> str:
+        """The jobs that are leased, by the end of their leases."""
+        return f"{self.root}running"
+
+    @property
     def commits(self) -> str:
         """The channel that rings when something was committed to the database beside the queue."""
         return f"{self.root}commits"
