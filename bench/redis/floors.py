@@ -25,19 +25,20 @@ async def push(client: Client, number: int) -> None:
 
 
 async def nothing(client: Client, number: int) -> None:
-    await client.run(EMPTY)
+    await client.run(EMPTY, linger=True)
 
 
 async def documented(client: Client, number: int) -> None:
     """The message in its list and the hash of its job, as the pages want them; nothing of ours."""
     keys = ("floor", f"rag:ingest:job:{number:036}", "blank")
-    await client.run(DOCUMENTED, keys=keys, args=(f"{number:036}", MESSAGE % number, *FIELDS))
+    args = (f"{number:036}", MESSAGE % number, *FIELDS)
+    await client.run(DOCUMENTED, keys=keys, args=args, linger=True)
 
 
 FLOORS: dict[str, tuple[str, Floor]] = {
     "push": ("a bare `LPUSH` of the message", push),
-    "nothing": ("a script that does nothing", nothing),
-    "documented": ("a script that writes the documented list and hash, and keeps nothing else", documented),
+    "nothing": ("a script that does nothing, with its reply looked out for", nothing),
+    "documented": ("one that writes the documented list and hash, and keeps nothing else", documented),
 }
 
 
