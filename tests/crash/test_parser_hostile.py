@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from penstock.engines.parsers import Parsers
+from penstock.engines.parsers.pool import Parsers
 from penstock.model.errors import Fault
 from penstock.model.parsed import Parsed
 from tests.support.files.hostile import HOSTILE, READ

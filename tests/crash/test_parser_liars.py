@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.parsers import Bounds, Parsers
+from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.model.errors import Broken, Refused
 from tests.support.liar import LIES
 from tests.support.parsing import children_alive

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.parsers import abilities
+from penstock.engines.parsers.abilities import abilities
 from penstock.engines.parsers.child import Child
 from penstock.model.errors import Broken, Refused
 from penstock.model.parsed import Media
@@ -403,7 +403,7 @@ async def test_cancelling_the_start_ends_the_child() -> None:
 ORPHANING = """
 import asyncio, sys
 from pathlib import Path
-from penstock.engines.parsers import Bounds, Parsers
+from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.wiring.parsers import COMMAND
 
 async def main():

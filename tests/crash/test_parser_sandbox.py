@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from penstock.engines.parsers import abilities
+from penstock.engines.parsers.abilities import abilities
 from penstock.wiring.parsers import parser_abilities
 
 TOP = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 
-from penstock.engines.parsers import Bounds, Parsers
+from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.model.errors import Refused
 from penstock.model.parsed import Parsed
 from penstock.pipeline.parse.reading import read_whole

@@ -7,7 +7,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from penstock.engines.parsers import Abilities, Bounds, Parsers, abilities
+from penstock.engines.parsers.abilities import Abilities, abilities
+from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.settings import Settings
 
 COMMAND = (sys.executable, "-I", "-B", "-m", "penstock.doors.parser")
