@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from penstock.model.projects import tenant_of_project
+from tests.support.files.packages import docx, paragraph
 from tests.support.papers import Desk, Papers
 from tests.support.processes import Plant
 
@@ -384,6 +385,28 @@ def test_a_bad_file_costs_one_failed_document(desk: Desk, name: str, data: bytes
     told = json.loads(desk.papers.run("ingest", "status", "--job", jobs[0], "--json"))
     assert (told["status"], told["error_code"], told["retry_count"]) == ("failed", code, 0)
     assert told["suggestions"]
+
+
+def test_nobody_is_advised_to_skip_the_validation_he_skipped(desk: Desk) -> None:
+    """Where nothing can be read even so, the error says that; without it, skipping is worth a try."""
+    torn = {"torn.pdf": b"%PDF-1.7\nthis is no pdf", "torn.docx": docx(paragraph("Words."))[:-60]}
+    for name, data in torn.items():
+        (desk.folder / name).write_bytes(data)
+    files = str(desk.folder / "torn.*")
+    submit = ("ingest", "submit", "--rag", desk.collection, "--path", files, "--wait", "--json")
+
+    strict, lenient = (
+        json.loads(desk.papers.run(*submit, *more, code=2)) for more in ((), ("--skip-validation",))
+    )
+
+    wait = [[each["error"] for each in told["wait"]["failures"]] for told in (strict, lenient)]
+    assert {error["code"] for error in wait[0]} == {"ERR_PDF_INVALID", "ERR_DOCX_INVALID"}
+    assert [error["code"] for error in wait[1]] == ["ERR_UNSALVAGEABLE"] * 2
+    assert all("--skip-validation" in " ".join(error["suggestions"]) for error in wait[0])
+    said = [desk.papers.run("ingest", "status", "--job", item["job_id"]) for item in lenient["items"]]
+    assert len(said) == len(torn)
+    assert all("cannot be read as" in each and "--skip-validation" not in each for each in said)
+    assert "--skip-validation" not in json.dumps(wait[1])
 
 
 def test_a_collection_is_rebuilt_beside_and_swapped(desk: Desk) -> None:

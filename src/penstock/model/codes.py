@@ -83,6 +83,7 @@ CODES: Mapping[str, str] = {
     "ERR_PPTX_INVALID": "The presentation is damaged.",
     "ERR_XLSX_INVALID": "The spreadsheet is damaged.",
     "ERR_EPUB_INVALID": "The book is damaged.",
+    "ERR_UNSALVAGEABLE": "The file is so damaged that without validation too nothing of it can be read.",
     "ERR_HTML_INVALID": "The page cannot be read.",
     "ERR_JSON_INVALID": "The file is not valid JSON.",
     "ERR_TEXT_ENCODING": "The bytes are no text in any encoding we know.",
@@ -177,6 +178,7 @@ CODES: Mapping[str, str] = {
 }
 """Every code there is, and what it means; the reference page is made from it."""
 
+_SALVAGE = "Take what can still be read of it with --skip-validation."
 SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_TOKEN_MISSING": ("Send the header Authorization: Bearer TOKEN.",),
     "ERR_TOKEN_INVALID": ("Sign in again, and compare auth.issuer and auth.audience with the token's.",),
@@ -266,28 +268,17 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_PDF_INVALID": (
         "Verify that the PDF opens: pdfinfo FILE.",
         "Try exporting the PDF again from its source.",
-        "Take what can still be read of it with --skip-validation.",
+        _SALVAGE,
     ),
     "ERR_PDF_PAGES_UNREADABLE": (
         "Try exporting the PDF again from its source.",
         "Take the readable pages with --skip-validation.",
     ),
-    "ERR_DOCX_INVALID": (
-        "Open it in a word processor and save it again.",
-        "Take what can still be read of it with --skip-validation.",
-    ),
-    "ERR_PPTX_INVALID": (
-        "Open it in a presentation program and save it again.",
-        "Take what can still be read of it with --skip-validation.",
-    ),
-    "ERR_XLSX_INVALID": (
-        "Open it in a spreadsheet program and save it again.",
-        "Take what can still be read of it with --skip-validation.",
-    ),
-    "ERR_EPUB_INVALID": (
-        "Open it in a reader or editor of books and save it again.",
-        "Take what can still be read of it with --skip-validation.",
-    ),
+    "ERR_DOCX_INVALID": ("Open it in a word processor and save it again.", _SALVAGE),
+    "ERR_PPTX_INVALID": ("Open it in a presentation program and save it again.", _SALVAGE),
+    "ERR_XLSX_INVALID": ("Open it in a spreadsheet program and save it again.", _SALVAGE),
+    "ERR_EPUB_INVALID": ("Open it in a reader or editor of books and save it again.", _SALVAGE),
+    "ERR_UNSALVAGEABLE": ("Save it again with the program it was made with.", "Take another copy of it."),
     "ERR_HTML_INVALID": ("Open it in a browser and save it again.",),
     "ERR_JSON_INVALID": ("Check it with a JSON tool.", "Give it the ending .txt to take it as plain text."),
     "ERR_TEXT_ENCODING": ("Save the file as UTF-8.",),
@@ -396,3 +387,8 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_DISK_FULL": ("Free some space; waiting jobs go on by themselves.",),
 }
 """What a person can do, by code; a code that explains itself needs none."""
+
+SALVAGEABLE = frozenset(
+    code for code, advice in SUGGESTIONS.items() if any("--skip-validation" in line for line in advice)
+)
+"""Codes that advise to skip validation; who has skipped it already is told `ERR_UNSALVAGEABLE` instead."""

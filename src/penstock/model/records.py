@@ -123,6 +123,7 @@ _TYPES: tuple[tuple[str, str], ...] = (
     ("ERR_PPTX_", "ParseError"),
     ("ERR_XLSX_", "ParseError"),
     ("ERR_EPUB_", "ParseError"),
+    ("ERR_UNSALVAGEABLE", "ParseError"),
     ("ERR_JSON_", "ParseError"),
     ("ERR_TEXT_", "ParseError"),
     ("ERR_NO_TEXT", "ParseError"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
-from contextlib import aclosing, suppress
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -31,6 +31,7 @@ from penstock.model.catalogue import (
     VersionId,
 )
 from penstock.model.chunks import Chunk, Piece, Vector
+from penstock.model.codes import SALVAGEABLE
 from penstock.model.errors import Broken, Fault, Refused, Unavailable, Unkept
 from penstock.model.files import BlobHash
 from penstock.model.jobs import Lease, TenantId
@@ -191,7 +192,7 @@ class Builder:
             parsed = await self._read(kept.result)
             limits.check_pages(len(parsed.pages))
             return parsed, None
-        with attempt.aside() as step_aside:
+        with attempt.aside() as step_aside, _salvaging(options):
             parsed = await self._parse_anew(captured, options, attempt.lease.tenant, step_aside)
         limits.check_pages(len(parsed.pages))
         blob = await self._shop.blobs.put_bytes(encode_parsed(parsed))
@@ -293,6 +294,17 @@ def _add_chunks(
 ) -> None:
     tx.kept.keep_vectors(model, vectors)
     tx.documents.add_chunks(version, model, chunks)
+
+
+@contextmanager
+def _salvaging(options: Options) -> Iterator[None]:
+    """A file that is refused though validation was skipped is not advised to skip it."""
+    try:
+        yield
+    except Refused as refused:
+        if not options.skip_validation or refused.code not in SALVAGEABLE:
+            raise
+        raise Refused(refused.message, code="ERR_UNSALVAGEABLE") from refused
 
 
 def parse_key(name: str, options: Options, tenant: TenantId) -> str:
