@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.engines.parsers.nursery import Spawning
 from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.model.errors import Broken, Refused
 from tests.support.liar import LIES
@@ -20,8 +21,8 @@ def liars(way: str, **bounds: object) -> Parsers:
         f"import runpy, sys; sys.path.insert(0, {str(TOP)!r});"
         "runpy.run_module('tests.support.liar', run_name='__main__', alter_sys=True)"
     )
-    given = {"children": 1, "seconds": 5.0, **bounds}
-    return Parsers([sys.executable, "-B", "-c", start, way], Bounds(**given))  # type: ignore[arg-type]
+    given = Bounds(**{"children": 1, "seconds": 5.0, **bounds})  # type: ignore[arg-type]
+    return Parsers(Spawning([sys.executable, "-B", "-c", start, way], given.memory_bytes), given)
 
 
 @pytest.mark.parametrize("way", LIES)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.parsers.abilities import abilities
-from penstock.engines.parsers.child import Child
+from penstock.engines.parsers.nursery import Nursery
 from penstock.model.errors import Broken, Refused
 from penstock.model.parsed import Media
 from penstock.wiring.parsers import COMMAND
@@ -390,12 +390,14 @@ async def test_closing_ends_what_runs(tmp_path: Path) -> None:
 async def test_cancelling_the_start_ends_the_child() -> None:
     """R5: whoever gives up while a child starts leaves none, however early that is."""
     for turns in range(6):
-        starting = asyncio.create_task(Child.start(COMMAND, 1 << 30))
+        nursery = Nursery(COMMAND, 1 << 30)
+        starting = asyncio.create_task(nursery.born())
         for _ in range(turns):
             await asyncio.sleep(0)
         starting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await starting
+        await nursery.close()
         for pid in children_alive():
             await asyncio.to_thread(wait_until_gone, pid)
 
@@ -403,11 +405,12 @@ async def test_cancelling_the_start_ends_the_child() -> None:
 ORPHANING = """
 import asyncio, sys
 from pathlib import Path
+from penstock.engines.parsers.nursery import Nursery
 from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.wiring.parsers import COMMAND
 
 async def main():
-    pool = Parsers(COMMAND, Bounds(children=1))
+    pool = Parsers(Nursery(COMMAND, 1 << 30), Bounds(children=1))
     await pool.open()
     print(*pool.pids, flush=True)
     await pool.parse(Path(sys.argv[1]), "slow.pdf")

@@ -69,7 +69,8 @@ class Worker:
     def parsers(self) -> list[psutil.Process]:
         """The processes that read files for it."""
         below = psutil.Process(self._process.pid).children(recursive=True)
-        return [each for each in below if "penstock.doors.parser" in " ".join(each.cmdline())]
+        made = {each.pid: each for each in below if "penstock.doors.nursery" in " ".join(each.cmdline())}
+        return [each for each in made.values() if each.ppid() in made]
 
     def stop(self) -> None:
         if self._process.poll() is None:

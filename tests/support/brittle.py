@@ -1,6 +1,6 @@
 """A worker whose parsers die on a certain word, as a real one may on a file that breaks its library.
 
-`python -m tests.support.brittle` is the worker; its children are the real parser but for that word.
+`python -m tests.support.brittle` is the worker; its children are the real parsers but for that word.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ CHILD = (
     f"import sys; sys.path[:0] = [{str(TOP / 'src')!r}, {str(TOP)!r}]\n"
     "from tests.support.brittle import parse; parse()"
 )
-"""A child is started with an empty environment, so it is told where things are."""
+"""A nursery is started with an empty environment, so it is told where things are."""
 
 
 def parse() -> None:
-    """The parser's whole life; it aborts where the word is."""
-    from penstock.doors import parser
+    """The whole life of a nursery whose parsers abort where the word is."""
+    from penstock.doors import nursery, parser
     from penstock.pipeline.parse.reading import read as real
 
     def read(file: BinaryIO, *rest: Any, **more: Any) -> Any:
@@ -35,7 +35,7 @@ def parse() -> None:
         return real(file, *rest, **more)
 
     vars(parser)["read"] = read  # the name is the seam
-    parser.main()
+    nursery.main()
 
 
 def main() -> None:

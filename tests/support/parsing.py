@@ -12,6 +12,7 @@ from typing import Any
 
 import psutil
 
+from penstock.engines.parsers.nursery import Nursery
 from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.model.errors import Refused
 from penstock.model.parsed import Parsed
@@ -24,7 +25,8 @@ PATIENCE = 30.0
 @asynccontextmanager
 async def parsers(**bounds: Any) -> AsyncIterator[Parsers]:
     """A pool of real children; afterwards none of them is left."""
-    pool = Parsers(COMMAND, Bounds(**{"children": 1, "seconds": 60.0, **bounds}))
+    given = Bounds(**{"children": 1, "seconds": 60.0, **bounds})
+    pool = Parsers(Nursery(COMMAND, given.memory_bytes), given)
     try:
         await pool.open()
         yield pool
@@ -51,11 +53,11 @@ def open_descriptors() -> int:
 
 
 def children_alive() -> list[int]:
-    """Every living child of this process, however deep."""
+    """Every living parser of this process, and what they come from."""
     found = []
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if child.status() != psutil.STATUS_ZOMBIE and "penstock.doors.parser" in child.cmdline():
+            if child.status() != psutil.STATUS_ZOMBIE and "penstock.doors.nursery" in child.cmdline():
                 found.append(child.pid)
     return found
 

@@ -1,7 +1,7 @@
-"""A parser process: `python -m penstock.doors.parser LINE MEMORY PARENT`, started by a pool of parsers.
+"""A parser process: a copy that the nursery makes of itself, when everything a parser may need is loaded.
 
-It loads what it may need, shuts itself in, and then reads one file after another: a task and an open
-descriptor come over the line, windows of text go back. It ends when the line does.
+It shuts itself in, and then reads one file after another: a task and an open descriptor come over its line,
+windows of text go back. It ends when the line does.
 """
 
 from __future__ import annotations
@@ -10,25 +10,22 @@ import io
 import os
 import resource
 import socket
-import sys
 
 from penstock.engines.parsers import sandbox, wire
 from penstock.model.errors import Refused
 from penstock.pipeline.parse.cleaning import clean, one_line
 from penstock.pipeline.parse.manuscript import Limits, Window
-from penstock.pipeline.parse.reading import read, warm_up
+from penstock.pipeline.parse.reading import read
 
 GRACE_SECONDS = 2.0
 """The parent ends a document that takes too long; the kernel does so a little later if there is no parent."""
 OUT_OF_MEMORY = "Parsing needed more memory than a document may use."
 
 
-def main() -> None:
-    """Get ready, then read what comes."""
-    line = socket.socket(fileno=int(sys.argv[1]))
+def serve(line: socket.socket, memory_bytes: int, parent: int) -> None:
+    """Shut this process in, then read what comes."""
     try:
-        warm_up()
-        shut = sandbox.shut_in(int(sys.argv[2]), int(sys.argv[3]))
+        shut = sandbox.shut_in(memory_bytes, parent)
     except Exception as error:  # the parent is told why, whatever it is
         _say(line, _failure("ERR_BROKEN", f"{type(error).__name__}: {error}", fatal=True))
         raise
@@ -110,7 +107,3 @@ def _say(line: socket.socket, message: wire.Said) -> None:
 
 def _resident_kib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-if __name__ == "__main__":
-    main()

@@ -8,17 +8,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from penstock.engines.parsers.abilities import Abilities, abilities
+from penstock.engines.parsers.nursery import Nursery
 from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.settings import Settings
 
-COMMAND = (sys.executable, "-I", "-B", "-m", "penstock.doors.parser")
-"""A child takes nothing from its surroundings: no environment, no current folder, no user's packages."""
+COMMAND = (sys.executable, "-I", "-B", "-m", "penstock.doors.nursery")
+"""A parser takes nothing from its surroundings: no environment, no current folder, no user's packages."""
 
 
 @asynccontextmanager
 async def open_parsers(settings: Settings) -> AsyncIterator[Parsers]:
     """The parsers the settings describe, all children gone at the end."""
-    parsers = Parsers(COMMAND, bounds_of(settings))
+    bounds = bounds_of(settings)
+    parsers = Parsers(Nursery(COMMAND, bounds.memory_bytes), bounds)
     try:
         await parsers.open()
         yield parsers

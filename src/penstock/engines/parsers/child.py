@@ -32,6 +32,8 @@ class Ended:
 
     code: int
     resident_kib: int
+    taken_along: bool = False
+    """What it came from was ended, and it with that: its file had no part in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,13 @@ class Child:
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
+        pid: int,
         line: socket.socket,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         ended: asyncio.Future[Ended],
     ) -> None:
-        self.pid = process.pid
+        self.pid = pid
         self.ended = ended
         self.documents = 0
         self.owner: str | None = None
@@ -76,32 +78,27 @@ class Child:
         self.seen_kib = 0
         """The most memory it was seen to have."""
         self.ready = Ready(landlock=0, seccomp=False, unprivileged=False, resident_kib=0)
-        self._process = process
         self._line = line
         self._reader = reader
         self._writer = writer
 
     @classmethod
     async def start(cls, command: Sequence[str], memory_bytes: int) -> Self:
-        """Start a child with an empty environment in a process group of its own."""
-        ours, theirs = socket.socketpair()
+        """Start a process with an empty environment in a group of its own, which is a child itself."""
+        pid, ours, ended = spawned(command, memory_bytes)
+        return await cls.met(pid, ours, ended)
+
+    @classmethod
+    async def met(cls, pid: int, line: socket.socket, ended: asyncio.Future[Ended]) -> Self:
+        """The child at the other end of a line, once it has greeted; it is gone if that fails."""
+        line.setblocking(False)
         try:
-            process = _spawned(command, memory_bytes, theirs)
-        except OSError as error:
-            ours.close()
-            raise Exhausted(f"no parser process can be started: {error}") from error
-        finally:
-            theirs.close()
-        ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
-        _reap(process, ended)
-        ours.setblocking(False)
-        try:
-            reader, writer = await asyncio.open_connection(sock=ours, limit=STREAM_BYTES)
+            reader, writer = await asyncio.open_connection(sock=line, limit=STREAM_BYTES)
         except BaseException:  # nobody holds the child yet who could end it
-            ours.close()
-            os.killpg(process.pid, signal.SIGKILL)
+            line.close()
+            kill_group(pid)
             raise
-        child = cls(process, ours, reader, writer, ended)
+        child = cls(pid, line, reader, writer, ended)
         try:
             async with asyncio.timeout(START_SECONDS_MAX):
                 child.ready = await child._greeting()
@@ -190,8 +187,7 @@ class Child:
         """End the child and everything it started, now."""
         self.killed = True
         if self.is_alive:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
+            kill_group(self.pid)
 
     async def end(self) -> Ended:
         """Kill it and wait until the kernel has let go of it."""
@@ -202,7 +198,28 @@ class Child:
             self._writer.transport.abort()
 
 
-def _spawned(command: Sequence[str], memory_bytes: int, line: socket.socket) -> subprocess.Popen[bytes]:
+def kill_group(pid: int) -> None:
+    """End a process and everything it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def spawned(command: Sequence[str], memory_bytes: int) -> tuple[int, socket.socket, asyncio.Future[Ended]]:
+    """A process of its own group with an empty environment, our end of the line to it, and its end."""
+    ours, theirs = socket.socketpair()
+    try:
+        process = _opened(command, memory_bytes, theirs)
+    except OSError as error:
+        ours.close()
+        raise Exhausted(f"no parser process can be started: {error}") from error
+    finally:
+        theirs.close()
+    ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+    _reap(process, ended)
+    return process.pid, ours, ended
+
+
+def _opened(command: Sequence[str], memory_bytes: int, line: socket.socket) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603  # our own interpreter and module, named by wiring
         [*command, str(line.fileno()), str(memory_bytes), str(os.getpid())],
         stdin=subprocess.DEVNULL,

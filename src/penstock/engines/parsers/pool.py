@@ -15,20 +15,21 @@ import os
 import secrets
 import signal
 import stat
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from penstock.engines.parsers.child import Child, Ended, Mark, Nonsense, Silent
 from penstock.engines.parsers.gathering import Gathering, checked
+from penstock.engines.parsers.nursery import Births
 from penstock.engines.parsers.stable import Stable
 from penstock.engines.parsers.stopwatch import WAITED_TIMES_MAX
 from penstock.engines.parsers.turns import Lane
 from penstock.engines.parsers.usher import Hold, Stays, Usher
 from penstock.engines.parsers.wire import NAME_CHARS_MAX, End, Failure, Ready, Task, Window
 from penstock.model.codes import CODES
-from penstock.model.errors import Broken, Fault, Refused
+from penstock.model.errors import Broken, Exhausted, Fault, Refused
 from penstock.model.parsed import Parsed
 
 log = logging.getLogger("penstock.parsers")
@@ -76,10 +77,10 @@ def _ignore() -> None:
 
 
 class Parsers:
-    """Reads files in child processes; `command` starts one, which then speaks the wire's language."""
+    """Reads files in child processes, which come from `births` and speak the wire's language."""
 
-    def __init__(self, command: Sequence[str], bounds: Bounds) -> None:
-        self._command = tuple(command)
+    def __init__(self, births: Births, bounds: Bounds) -> None:
+        self._births = births
         self._bounds = bounds
         self._usher = Usher(
             bounds.children,
@@ -105,6 +106,7 @@ class Parsers:
         for task in mending:
             task.cancel()
         await self._stable.close()
+        await self._births.close()
         await asyncio.gather(*mending, return_exceptions=True)
 
     @property
@@ -242,6 +244,8 @@ class Parsers:
 
     def _death(self, child: Child, ended: Ended) -> Fault:
         """Which of its deaths a child died."""
+        if ended.taken_along:
+            return Exhausted("The parser processes were ended from outside.")
         if ended.code in (-signal.SIGALRM, -signal.SIGPROF):
             return self._too_slow()
         share = self._bounds.memory_bytes // 1024 * MEMORY_DEATH_SHARE
@@ -261,7 +265,7 @@ class Parsers:
     async def _started(self) -> Child:
         """A fresh child; only one that is shut in as asked is ever given a file."""
         self._check_open()
-        child = await Child.start(self._command, self._bounds.memory_bytes)
+        child = await self._births.born()
         try:
             self._check_shut_in(child.ready)
             self._check_open()  # it may have been closed meanwhile, without knowing of this child

@@ -39,15 +39,21 @@ def shut_in(memory_bytes: int, parent: int) -> Shut:
     _first_to_go()
     unprivileged = _become_nobody()
     _limit(memory_bytes)
+    die_with(parent)
     if platform.system() == "Linux":
         system = ctypes.CDLL(None, use_errno=True)
         system.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-        system.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if system.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_NO_NEW_PRIVS)")
+    return Shut(landlock=give_up_paths(), seccomp=give_up_calls(), unprivileged=unprivileged)
+
+
+def die_with(parent: int) -> None:
+    """End when that process does, however it does; a change of user would take that back."""
+    if platform.system() == "Linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(0)  # it died before we could ask to die with it
-    return Shut(landlock=give_up_paths(), seccomp=give_up_calls(), unprivileged=unprivileged)
 
 
 def watch_time(used: float, passed: float) -> None:

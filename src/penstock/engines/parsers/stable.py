@@ -1,7 +1,7 @@
 """The children there are: those that read, and warm ones that wait for the next file of their owner.
 
 A child belongs to the owner of its first file: a file may take it over, and must then not meet another's.
-To start one costs a hundred times what a small file does, so owners who take turns keep theirs: a few more
+To have one made costs a few times what a small file does, so owners who take turns keep theirs: a few more
 wait than read at once, and when there are too many the one goes that has waited longest.
 """
 

@@ -78,14 +78,38 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     fatal: bool = False
 
 
+class Born(msgspec.Struct, frozen=True, kw_only=True, tag="born"):
+    """The nursery has made the child that was asked for."""
+
+    pid: int
+
+
+class Unborn(msgspec.Struct, frozen=True, kw_only=True, tag="unborn"):
+    """It could not be made; the nursery itself cannot go on if `fatal`."""
+
+    message: Words
+    fatal: bool = False
+
+
+class Gone(msgspec.Struct, frozen=True, kw_only=True, tag="gone"):
+    """A child has ended: its exit code, or minus the signal that killed it, and the most memory it had."""
+
+    pid: int
+    code: int
+    resident_kib: int
+
+
 Said = Ready | Window | End | Failure
+Told = Born | Unborn | Gone
+"""What the nursery says, which reads no file."""
 
 _encoder = msgspec.msgpack.Encoder()
 _said: msgspec.msgpack.Decoder[Said] = msgspec.msgpack.Decoder(Said)
+_told: msgspec.msgpack.Decoder[Told] = msgspec.msgpack.Decoder(Told)
 _task = msgspec.msgpack.Decoder(Task)
 
 
-def framed(message: Task | Said) -> bytes:
+def framed(message: Task | Said | Told) -> bytes:
     """A message as it goes over the wire."""
     body = _encoder.encode(message)
     return HEADER.pack(len(body)) + body
@@ -94,6 +118,11 @@ def framed(message: Task | Said) -> bytes:
 def said(body: bytes) -> Said:
     """What a child said; raises msgspec's error for nonsense."""
     return _said.decode(body)
+
+
+def told(body: bytes) -> Told:
+    """What the nursery said."""
+    return _told.decode(body)
 
 
 def task(body: bytes) -> Task:
