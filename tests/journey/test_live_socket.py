@@ -29,6 +29,9 @@ HANDSHAKE = (
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
 
+TEAR = """CREATE TRIGGER "torn {user}" AFTER INSERT ON events WHEN NEW.user_id = '{user}' AND NEW.seq = 2
+BEGIN UPDATE events SET payload_json = {damage} WHERE user_id = NEW.user_id AND seq = 2; END"""
+"""Damage one event before anybody can read it."""
 SHORT_LIFE = 8.0
 """Seconds of a token that is to end in a test, and not before it was shown."""
 
@@ -228,6 +231,37 @@ async def test_what_was_missed_is_told_first(server: LiveServer, store: SqliteSt
         assert await heard(socket) == {"type": "ready", "payload": {"seq": 7, "ts": told[-1]["ts"]}}
         await store.write(moved(user))
         assert (await heard(socket))["seq"] == 8
+
+
+@pytest.mark.parametrize("damage", ["'{'", "'[1]'", "'NaN'", "''", "x'7b7d'", "CAST(x'7bc3' AS TEXT)"])
+async def test_a_damaged_row_of_the_log_is_a_gap_that_is_told(
+    server: LiveServer, store: SqliteStore, damage: str
+) -> None:
+    """Nobody is sent what is no message: live or missed, his client is told to read anew, and goes on."""
+    user, other = a_user(), a_user()
+
+    def work(tx: Transaction) -> None:
+        moved(user, 3)(tx)
+        moved(other)(tx)
+
+    async with (
+        server.connect(token=a_token(user)) as live,
+        server.connect(token=a_token(other)) as neighbour,
+    ):
+        for socket in (live, neighbour):
+            assert (await heard(socket))["type"] == "ready"
+        await store.change(lambda db: db.execute(TEAR.format(damage=damage, user=user)))
+        await store.write(work)
+        assert (await heard(live))["payload"]["reason"] == "forgotten"
+        assert (await heard(neighbour))["seq"] == 1
+        await store.write(moved(user))
+        assert (await heard(live))["seq"] == 4
+    async with server.connect(token=a_token(user), since=0) as socket:
+        told = await heard(socket)
+        assert (told["type"], told["payload"]["reason"], told["payload"]["seq"]) == ("resync", "forgotten", 4)
+        assert (await heard(socket))["type"] == "ready"
+    async with server.connect(token=a_token(user), since=2) as socket:
+        assert [(await heard(socket))["seq"] for _ in range(2)] == [3, 4]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,11 @@
 
 import json
 import os
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -169,6 +172,36 @@ async def test_a_collection_without_its_index_says_what_to_do(store: Store, sett
 
     with pytest.raises(Broken, match="penstock fsck --repair"):
         await a_collection(store)
+
+
+@pytest.mark.parametrize("damage", ["'{'", "'[1]'", "'NaN'", "''", "x'7b7d'"])
+async def test_an_event_that_cannot_be_told_is_forgotten_with_all_before_it(
+    audit: Audit, store: Store, settings: Settings, damage: str
+) -> None:
+    """Numbers keep no gap but at the beginning, none is given again, and whoever lacks it is told so."""
+    ((user, last),) = rows(settings, "SELECT user_id, seq FROM event_counters")
+    torn = last - 1
+    by_hand(settings.data, f"UPDATE events SET payload_json = {damage} WHERE seq = {torn}")  # noqa: S608
+
+    before = {seq: await told_after(store, user, seq) for seq in range(last)}
+    assert await mended(audit) == ["event_payload"]
+    assert await audit.flaws(deep=True) == []
+
+    assert rows(settings, "SELECT seq FROM events") == [(last,)]
+    assert {seq: await told_after(store, user, seq) for seq in range(last)} == before
+    assert {seq for seq, told in before.items() if told} == {torn}
+    assert (await store.feed.bounds([user]))[user].last == last
+
+
+def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(settings.data / "penstock.db")) as db:
+        return db.execute(query).fetchall()
+
+
+async def told_after(store: Store, user: str, seq: int) -> bool:
+    """Whether a reader who has this one is told the next ones, and not to read anew."""
+    (page,) = await store.feed.pages({user: seq})
+    return page.follows(seq)
 
 
 @pytest.mark.parametrize("text", ["'{'", "'[1]'", "'NaN'", "''", "CAST(x'7b22c3' AS TEXT)"])

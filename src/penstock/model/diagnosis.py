@@ -53,6 +53,7 @@ class Flaw(StrEnum):
     STAGE_LOST = "stage_lost"
     BATCH_COUNTS = "batch_counts"
     JOB_ASTRAY = "job_astray"
+    EVENT_PAYLOAD = "event_payload"
     BLOB_MISSING = "blob_missing"
     BLOB_DAMAGED = "blob_damaged"
     BLOB_UNUSED = "blob_unused"
@@ -90,6 +91,8 @@ MEANINGS: dict[Flaw, str] = {
     Flaw.STAGE_LOST: "A step has not ended though its job has; mended by ending it.",
     Flaw.BATCH_COUNTS: "A batch says other counts than its children; mended by counting them.",
     Flaw.JOB_ASTRAY: "A job waits for a collection that is not there; mended by cancelling it.",
+    Flaw.EVENT_PAYLOAD: "An event of the log is no JSON object; mended by forgetting it and those before it, "
+    "so that whoever has not read them is told to read anew.",
     Flaw.BLOB_MISSING: "Stored bytes are gone; mended from the file itself where it still holds them.",
     Flaw.BLOB_DAMAGED: "Stored bytes cannot be read, or are not what was stored (looked for with `--deep`); "
     "mended likewise.",

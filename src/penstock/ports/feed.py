@@ -14,6 +14,7 @@ S8  What is whispered reaches those who hear in other processes within milliseco
 S9  `stamp` tells when a number was given: by that a reader's last event is known again. Of the last one it is
     known also where nothing is kept.
 S10 Of a workspace that is removed, `pages` tells no words from then on: numbers, ids and states stay.
+S11 An event whose payload is no JSON object any more counts as forgotten (S3); others are told on.
 """
 
 from __future__ import annotations

@@ -242,6 +242,10 @@ _CHECKS: dict[Flaw, tuple[str, Callable[[Sequence[object]], str]]] = {
         "audit_document_waiting",
         lambda row: f"{row[1]} is {row[2]} and no job is at work on it",
     ),
+    Flaw.EVENT_PAYLOAD: (
+        "audit_event_payload",
+        lambda row: f"event {row[1]} of user {row[2]} is no JSON object and is told to nobody",
+    ),
     Flaw.STAGE_LOST: (
         "audit_stage_lost",
         lambda row: f"{row[2] or 'no document'}: step {row[0]} has not ended though its job has",
@@ -310,6 +314,12 @@ def _say_metadata(db: sqlite3.Connection, document: str, _: float) -> int:
     return 0
 
 
+def _forget_events(db: sqlite3.Connection, about: str, _: float) -> int:
+    """Up to the damaged one, which goes last: nobody who lacks it is told any of these one by one."""
+    user, seq = about.rsplit(":", 1)
+    return db.execute(sql("mend_events"), {"user": user, "seq": int(seq), "limit": PORTION}).rowcount
+
+
 def _bring_home(db: sqlite3.Connection, document: str, _: float) -> int:
     db.execute(sql("mend_workspace"), {"document": document})
     return 0
@@ -329,6 +339,7 @@ _REPAIRS: dict[Flaw, Callable[[sqlite3.Connection, str, float], int]] = {
     Flaw.DOCUMENT_STRAYS: _bring_home,
     Flaw.DOCUMENT_METADATA: _say_metadata,
     Flaw.BATCH_COUNTS: recount,
+    Flaw.EVENT_PAYLOAD: _forget_events,
     Flaw.CHUNK_VECTORS: _forget_vectors,
     Flaw.CHUNK_TEXTS: _forget_lengthless,
     Flaw.CHUNK_ORPHANS: _remove_orphans,

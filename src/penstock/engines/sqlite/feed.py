@@ -39,6 +39,7 @@ from penstock.model.feed import (
 
 LOOK_SECONDS = 0.01
 _json = msgspec.json.Encoder()
+_object = msgspec.json.Decoder(dict[str, object])
 _instant = lru_cache(256)(seconds)
 """Events of one transaction have one time."""
 
@@ -214,9 +215,17 @@ def _pages(rows: list[tuple[str, int, int | None, str, str, str]]) -> list[Page]
         known = found.get(user)
         if known is None:
             known = found[user] = (last, [])
-        if seq is not None:
+        if seq is not None and _is_whole(payload):
             known[1].append(LoggedEvent(user, seq, _instant(ts), kind, payload))
     return [Page(user, last, tuple(events)) for user, (last, events) in found.items()]
+
+
+def _is_whole(payload: object) -> bool:
+    """Whether it can be put into a message; what was damaged counts as forgotten (S11)."""
+    try:
+        return isinstance(payload, str) and _object.decode(payload) is not None
+    except (msgspec.DecodeError, RecursionError):
+        return False
 
 
 def _progress(row: tuple[str, str, str, str, str, int, int | None]) -> JobProgress:
