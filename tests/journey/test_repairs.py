@@ -6,6 +6,8 @@ One worker serves all tests of this module; each has a collection of its own.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -68,6 +70,53 @@ def test_a_document_that_came_by_incoming_is_built_from_what_is_kept(desk: Desk)
     assert desk.states() == {"cats.md": "ingested"}
     assert "sixteen hours" in desk.search("how long do cats sleep")
     assert (incoming.parent / "processed" / "cats.md").exists()
+
+
+def complaint(desk: Desk, *words: str) -> dict[str, str]:
+    """The error a command ends with, as programs read it."""
+    plant = desk.papers.plant
+    ran = subprocess.run(
+        [sys.executable, "-m", "penstock", *words, "--json"],
+        cwd=plant.folder, env=plant.environment(), capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    found: dict[str, str] = json.loads(ran.stderr)["error"]
+    return found
+
+
+def test_an_index_that_is_gone_is_told_by_whoever_needs_it_and_put_back(desk: Desk) -> None:
+    """Nobody reads that nothing was found or that there is no such collection; once mended, all is found."""
+    path = desk.write("cats.md", CATS + "Without an index.\n")
+    desk.ingest(path)
+    named = ("--rag", desk.collection)
+    desk.papers.plant.execute(
+        "DELETE FROM generations WHERE generation_id = (SELECT generation FROM collections WHERE name = ?)",
+        desk.collection,
+    )
+
+    for words in (
+        ("search", "cats", *named),
+        ("search", "cats"),
+        ("ask", "how long do cats sleep", *named),
+        ("ingest", "submit", *named, "--path", str(path)),
+        ("ingest", "reindex", *named),
+        ("collection", "create", desk.collection),
+    ):
+        told = complaint(desk, *words)
+        assert (told["code"], "penstock fsck --repair" in told["message"]) == ("ERR_INDEX_MISSING", True)
+    assert f"The index of {desk.collection} is not there" in desk.papers.run("doctor", code=2)
+    assert desk.collection in desk.papers.run("collection", "list")
+    job = desk.papers.run(
+        "queue", "submit", "--type", "file", "--op", "update", "--collection", desk.collection,
+        "--payload", json.dumps({"file_path": str(path)}),
+    ).split()[0]  # fmt: skip
+    desk.papers.plant.wait_until(lambda: desk.ended(job)[1] is not None, "it has met the flaw", seconds=60)
+    assert desk.ended(job)[1] == "ERR_INDEX_MISSING"
+
+    assert "collection_index" in repair(desk)
+
+    assert desk.states() == {"cats.md": "ingested"}
+    assert "sixteen hours" in desk.search("how long do cats sleep")
 
 
 def test_a_file_its_owner_removed_is_built_from_what_is_kept(desk: Desk) -> None:

@@ -70,7 +70,10 @@ class Recipe:
 
 
 def kept_recipe(text: str, whose: str = "a collection") -> Recipe:
-    """The recipe a collection keeps; Broken, with what to do, where other hands have changed it."""
+    """The recipe a collection keeps; Broken, with what to do, where other hands changed or removed it."""
+    if not text:
+        told = f"the index of {whose} is not there; to mend it: penstock fsck --repair"
+        raise Broken(told, code="ERR_INDEX_MISSING")
     try:
         return Recipe.from_json(text)
     except Refused as wrong:

@@ -324,6 +324,7 @@ def _begin(tx: Transaction, attempt: Attempt, captured: Captured, options: Optio
         # Its document may be deleted already: admitted again, it would come back.
         raise Refused("the job was told to end before it began", code=code)
     collection = collection_of(tx, lease.tenant, lease.collection)
+    kept_recipe(collection.recipe_json, collection.name)  # without an index nothing would be built, or told
     document = tx.documents.admit(captured.new_document(tx, lease, options), job=lease.job_id)
     stage = tx.stages.begin(lease, document.id, StageKind.PARSE)
     wanted = {collection.generation, collection.building}

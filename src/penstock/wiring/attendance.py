@@ -114,7 +114,9 @@ async def _recipes(store: Store, settings: Settings) -> list[Finding]:
         try:
             kept_recipe(collection.recipe_json)
         except Broken as broken:
-            told = f"The recipe of {collection.name} cannot be read: {broken.__cause__}."
+            why = broken.__cause__
+            told = f"The recipe of {collection.name} cannot be read: {why}."
+            told = told if why else f"The index of {collection.name} is not there."
             found.append(_found("recipe", Verdict.WRONG, told, "Mend it: penstock fsck --repair."))
             continue
         unlike = differences(settings, collection)

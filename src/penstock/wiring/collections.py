@@ -52,6 +52,13 @@ async def known_collection(store: Store, settings: Settings, name: str) -> Colle
     return there[name]
 
 
+async def sound_collection(store: Store, settings: Settings, name: str) -> Collection:
+    """The same; Broken where its index is gone or cannot be read, so that nothing can be put into it."""
+    found = await known_collection(store, settings, name)
+    kept_recipe(found.recipe_json, found.name)
+    return found
+
+
 async def find(store: Store, name: str) -> Collection | None:
     """The collection of this name, if it is in the store."""
     return await store.catalogue.collection(LOCAL_WORKSPACE, name)

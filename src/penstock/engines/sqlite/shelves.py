@@ -27,7 +27,7 @@ from penstock.model.catalogue import (
 from penstock.model.errors import Broken, Refused
 from penstock.model.events import CollectionCreated, CollectionRemoved
 from penstock.model.jobs import TenantId
-from penstock.model.recipes import Recipe
+from penstock.model.recipes import Recipe, kept_recipe
 
 
 class SqliteShelves:
@@ -80,13 +80,10 @@ class SqliteShelves:
         """Make it, with a first generation of this recipe; an existing one keeps its own recipe (K1)."""
         found = self.find(workspace, name)
         if found is not None:
+            kept_recipe(found.recipe_json, found.name)
             return found
         new = {"workspace": workspace, "name": name, "description": description, "now": iso(self._now)}
-        try:
-            row = self._db.execute(sql("collection_add"), new).fetchone()
-        except sqlite3.IntegrityError as error:  # it is there, and is not found for want of its index
-            why = f"the index of the collection {name} is not there; to mend it: penstock fsck --repair"
-            raise Broken(why) from error
+        row = self._db.execute(sql("collection_add"), new).fetchone()
         if row is None:
             raise Refused("there is no such workspace", code="ERR_WORKSPACE_UNKNOWN")
         collection = CollectionId(row[0])

@@ -94,7 +94,7 @@ async def _begin(
 ) -> Reindexed:
     from penstock.wiring import collections
 
-    collection = await collections.known_collection(store, settings, name)
+    collection = await collections.sound_collection(store, settings, name)
     policy = RecreationPolicy(chosen) if chosen else collections.policy_of(settings, collection)
     counts = await store.catalogue.counts(collection.id)
     documents = sum(counts[state] for state in ("pending", "parsed", "ingested", "error"))

@@ -203,11 +203,11 @@ class _Submit(Submission):
 
     async def run(self, store: Store, settings: Settings) -> int:
         """Look, submit, and wait if asked to."""
-        from penstock.wiring.collections import known_collection, policy_of, reindex
+        from penstock.wiring.collections import policy_of, reindex, sound_collection
         from penstock.wiring.intake import file_bytes_max, submit_all
 
         call = self._call
-        collection = await known_collection(store, settings, call.collection)
+        collection = await sound_collection(store, settings, call.collection)
         largest = file_bytes_max(settings, collection)
         requests = requests_of(call, settings, file_bytes_max=largest)
         options = _options(call)
