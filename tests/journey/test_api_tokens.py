@@ -1,6 +1,7 @@
 """Forged, borrowed and broken tokens shown to the running program, by every way a token can come in."""
 
 import json
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -199,6 +200,29 @@ def test_what_is_no_token_is_told_so(served: Served, headers: list[tuple[str, st
     for path in ("/api/me", "/api/events"):
         reply = httpx.get(f"{served.address}{path}", headers=headers)
         assert (reply.status_code, reply.json()["code"]) == (401, MISSING)
+
+
+def test_nobody_is_told_of_a_body_before_who_sends_it_is_known(served: Served) -> None:
+    """Every operation that takes a body refuses a stranger by the head alone, before any of it has come."""
+    described = httpx.get(f"{served.address}/api/openapi.json").json()["paths"]
+    taking = [
+        (method.upper(), re.sub(r"{\w+}", "x", path))
+        for path, methods in described.items()
+        for method, operation in methods.items()
+        if "requestBody" in operation
+    ]
+    assert len(taking) > 10
+    forged = ATTACKS["an unknown key"][0]
+
+    for method, path in taking:
+        for shown, code in (((), MISSING), ((("Authorization", f"Bearer {forged}"),), INVALID)):
+            with closing(HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as raw:
+                raw.putrequest(method, path)
+                for name, value in (("Content-Type", "application/json"), ("Content-Length", "9"), *shown):
+                    raw.putheader(name, value)
+                raw.endheaders()
+                reply = raw.getresponse()
+                assert (reply.status, json.loads(reply.read())["code"]) == (401, code), (method, path)
 
 
 def test_a_token_in_the_address_counts_only_for_events(served: Served) -> None:

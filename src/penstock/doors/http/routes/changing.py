@@ -16,7 +16,7 @@ from penstock.doors.http.document_shapes import (
     RetriedPage,
 )
 from penstock.doors.http.etags import IF_UNCHANGED, check_unchanged
-from penstock.doors.http.house import Here, House, In
+from penstock.doors.http.house import Admitting, Here, House, In
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.documents import DocumentName, detail_of, known_document
 from penstock.doors.http.routes.workspaces import known
@@ -30,7 +30,7 @@ from penstock.model.states import ENDED
 from penstock.ports.database import Transaction
 from penstock.wiring.intake import last_job, submit_again
 
-router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
+router = APIRouter(route_class=Admitting, prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 AT_ONCE = 1_000
 """Documents one bulk verb looks at and changes; asked again, it goes on."""
 

@@ -17,7 +17,7 @@ from penstock.doors.http.etags import (
     tagged,
     with_tag,
 )
-from penstock.doors.http.house import ID_LENGTH_MAX, Asker, House, In, chosen
+from penstock.doors.http.house import ID_LENGTH_MAX, Admitting, Asker, House, In, chosen
 from penstock.doors.http.quotas import check_conversations
 from penstock.doors.http.repeats import Repeatable, check_one_key
 from penstock.doors.http.talk_shapes import (
@@ -39,7 +39,7 @@ from penstock.model.instants import instant
 from penstock.model.requests import fingerprint_of
 from penstock.ports.database import Transaction
 
-router = APIRouter(prefix="/conversations", tags=["conversations"])
+router = APIRouter(route_class=Admitting, prefix="/conversations", tags=["conversations"])
 WorkspaceGiven = Annotated[
     str | None, Query(max_length=ID_LENGTH_MAX, description="May be left out by who has only one.")
 ]

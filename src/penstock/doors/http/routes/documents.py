@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from penstock.doors.http.description import AS_THINGS_STAND
 from penstock.doors.http.document_shapes import ChunkPage, ChunkSaid, DocumentDetail, DocumentPage
 from penstock.doors.http.etags import UNLESS_KNOWN, tagged
-from penstock.doors.http.house import ID_LENGTH_MAX, Here, House, In
+from penstock.doors.http.house import ID_LENGTH_MAX, Admitting, Here, House, In
 from penstock.doors.http.routes.taking import wanted_metadata
 from penstock.doors.http.routes.workspaces import known
 from penstock.doors.http.said import document_said, stage_said, version_said
@@ -21,7 +21,7 @@ from penstock.model.browsing import Sorting, Wish, place_of
 from penstock.model.catalogue import Document, DocumentId, DocumentState
 from penstock.model.errors import Refused
 
-router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
+router = APIRouter(route_class=Admitting, prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 PAGE_MAX = 200
 METADATA_CHARACTERS_MAX = 4_000
 DocumentName = Annotated[str, Path(min_length=1, max_length=ID_LENGTH_MAX)]

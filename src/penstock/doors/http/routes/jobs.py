@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Response, status
 
 from penstock.doors.http.document_shapes import CancelledSaid, JobPage, JobSaid
-from penstock.doors.http.house import ID_LENGTH_MAX, Here, In
+from penstock.doors.http.house import ID_LENGTH_MAX, Admitting, Here, In
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.said import job_said
 from penstock.model.catalogue import DocumentId, StageId
@@ -22,7 +22,7 @@ from penstock.ports.database import Transaction
 from penstock.ports.desk import Wanted
 from penstock.ports.replaying import replayed
 
-router = APIRouter(prefix="/workspaces/{workspace_id}/jobs", tags=["jobs"])
+router = APIRouter(route_class=Admitting, prefix="/workspaces/{workspace_id}/jobs", tags=["jobs"])
 PAGE_MAX = 200
 STATES: Mapping[str, tuple[State, ...]] = {
     "queued": (State.READY, State.DELAYED),

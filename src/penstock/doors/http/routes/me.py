@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter, status
 
-from penstock.doors.http.house import Asker, In
+from penstock.doors.http.house import Admitting, Asker, In
 from penstock.doors.http.shapes import Me, TicketSaid
 from penstock.model.instants import instant
 
-router = APIRouter(tags=["me"])
+router = APIRouter(route_class=Admitting, tags=["me"])
 
 
 @router.get("/me")

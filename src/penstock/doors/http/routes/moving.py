@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response, status
 
 from penstock.doors.http.document_shapes import AcceptedSaid, MoveAsked
 from penstock.doors.http.etags import IF_UNCHANGED, check_unchanged
-from penstock.doors.http.house import Here, In
+from penstock.doors.http.house import Admitting, Here, In
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.routes.changing import deleted, still
 from penstock.doors.http.routes.documents import DocumentName, detail_of, known_document
@@ -21,7 +21,7 @@ from penstock.model.stored_json import stored_object
 from penstock.model.uploads import Uploaded, upload_name, upload_path
 from penstock.ports.database import Transaction
 
-router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
+router = APIRouter(route_class=Admitting, prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 
 
 @router.post(

@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 
 from penstock.doors.http.description import AS_THINGS_STAND, TAG, header
 from penstock.doors.http.etags import KNOWN, NOTHING_NEW, is_known
-from penstock.doors.http.house import Here, House, In
+from penstock.doors.http.house import Admitting, Here, House, In
 from penstock.doors.http.problems import problem
 from penstock.doors.http.routes.documents import DocumentName, known_document
 from penstock.doors.http.shapes import Problem
@@ -22,7 +22,7 @@ from penstock.model.accounts import Workspace
 from penstock.model.errors import Refused
 from penstock.model.files import BlobHash
 
-router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
+router = APIRouter(route_class=Admitting, prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 PIECE_BYTES = 256 * 1024
 ORIGINAL = "application/octet-stream"
 """What originals are sent as, whatever they are: no browser shall show them as ours."""

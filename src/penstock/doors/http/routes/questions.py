@@ -15,14 +15,14 @@ from penstock.doors.answer_facts import answered, found
 from penstock.doors.answer_shapes import Answered, Found
 from penstock.doors.http.answer_shapes import Filtered, QueryAsked, SearchAsked
 from penstock.doors.http.description import MISSING
-from penstock.doors.http.house import Asker, Here, House, In, chosen
+from penstock.doors.http.house import Admitting, Asker, Here, House, In, chosen
 from penstock.doors.http.telling import MEDIA, Say, streamed, wants_stream, whole
 from penstock.model.accounts import Workspace
 from penstock.model.answers import Delta, Finished
 from penstock.model.catalogue import DocumentId
 from penstock.model.errors import Broken
 
-router = APIRouter(tags=["questions"])
+router = APIRouter(route_class=Admitting, tags=["questions"])
 TOLD: dict[int | str, dict[str, Any]] = {
     200: {"description": "The answer.", "content": {MEDIA: {"schema": {"type": "string"}}}}
 }

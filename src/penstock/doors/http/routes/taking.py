@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from fastapi import APIRouter, HTTPException, Request, Response, status
 
 from penstock.doors.http.document_shapes import AcceptedPage, AcceptedSaid, TextAsked
-from penstock.doors.http.house import Here, House, In
+from penstock.doors.http.house import Admitting, Here, House, In
 from penstock.doors.http.multipart import parts_of
 from penstock.doors.http.quotas import check_held, check_room, within_room
 from penstock.doors.http.repeats import Repeatable
@@ -29,7 +29,7 @@ from penstock.ports.database import Transaction
 from penstock.wiring.collections import rebuilder
 from penstock.wiring.intake import file_bytes_max
 
-router = APIRouter(prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
+router = APIRouter(route_class=Admitting, prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 FILTERS_MAX = 20
 FORM = {
     "requestBody": {

@@ -15,7 +15,7 @@ from penstock.doors.http.etags import (
     tagged,
     with_tag,
 )
-from penstock.doors.http.house import Asker, Here, In
+from penstock.doors.http.house import Admitting, Asker, Here, In
 from penstock.doors.http.quotas import check_collections
 from penstock.doors.http.repeats import Repeatable
 from penstock.doors.http.shapes import (
@@ -35,7 +35,7 @@ from penstock.ports.database import Transaction
 from penstock.settings import RecipeChoice
 from penstock.wiring.collections import maker
 
-router = APIRouter(prefix="/workspaces")
+router = APIRouter(route_class=Admitting, prefix="/workspaces")
 CollectionName = Annotated[str, Path(min_length=1, max_length=NAME_MAX, description="The collection's name.")]
 
 
