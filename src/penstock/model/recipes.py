@@ -71,14 +71,19 @@ class Recipe:
 
 def kept_recipe(text: str, whose: str = "a collection") -> Recipe:
     """The recipe a collection keeps; Broken, with what to do, where other hands changed or removed it."""
-    if not text:
-        told = f"the index of {whose} is not there; to mend it: penstock fsck --repair"
-        raise Broken(told, code="ERR_INDEX_MISSING")
+    check_kept(text, whose)
     try:
         return Recipe.from_json(text)
     except Refused as wrong:
         told = f"the recipe of {whose} is damaged ({wrong.message}); to mend it: penstock fsck --repair"
         raise Broken(told) from wrong
+
+
+def check_kept(text: str, whose: str) -> None:
+    """Broken where the recipe is gone, as it is with the index it was kept in."""
+    if not text:
+        told = f"the index of {whose} is not there; to mend it: penstock fsck --repair"
+        raise Broken(told, code="ERR_INDEX_MISSING")
 
 
 def _wrong(what: str) -> Refused:

@@ -27,7 +27,7 @@ from penstock.model.catalogue import (
 from penstock.model.errors import Broken, Refused
 from penstock.model.events import CollectionCreated, CollectionRemoved
 from penstock.model.jobs import TenantId
-from penstock.model.recipes import Recipe
+from penstock.model.recipes import Recipe, check_kept
 
 
 class SqliteShelves:
@@ -80,6 +80,7 @@ class SqliteShelves:
         """Make it, with a first generation of this recipe; an existing one keeps its own recipe (K1)."""
         found = self.find(workspace, name)
         if found is not None:
+            check_kept(found.recipe_json, found.name)
             return found
         new = {"workspace": workspace, "name": name, "description": description, "now": iso(self._now)}
         row = self._db.execute(sql("collection_add"), new).fetchone()
