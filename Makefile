@@ -141,7 +141,7 @@ bench-redis: .venv-bench/stamp-bench ## measure the queue on Redis beside its pe
 bench-ingest: .venv-bench/stamp-bench ## measure ingesting beside its bare work and its peers
 	.venv-bench/bin/python -m bench.ingest --write docs/explanation/ingest-performance.md $(ARGS)
 
-bench-retrieval: dev ## measure how well and how fast search finds (PENSTOCK_BENCH_DATA names the collections)
+bench-retrieval: dev ## measure how well and how fast search finds (BENCH_DATA names the collections)
 	$(BIN)/python -m bench.retrieval --write docs/explanation/retrieval.md $(ARGS)
 
 bench-live: dev ## measure how many events reach how many connections, and how soon

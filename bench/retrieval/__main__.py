@@ -251,7 +251,7 @@ _PAGE = """\
 
 This page is written by `make bench-retrieval`; its figures are those of the last run.
 They were taken on {machine}, in {minutes} minutes.
-The test collections are not part of the project: `PENSTOCK_BENCH_DATA` names the folder that holds them.
+The test collections are not part of the project: `BENCH_DATA` names the folder that holds them.
 
 Everything goes through the real store and the bundled model.
 Papers are split by the default recipe, embedded, written and published as a worker does it.

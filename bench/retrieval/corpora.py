@@ -1,6 +1,6 @@
 """Two public test collections, read from where they lie; they are not part of the project.
 
-`PENSTOCK_BENCH_DATA` names the folder that holds `scifact/` and `cranfield/`; without it, `shared/data`
+`BENCH_DATA` names the folder that holds `scifact/` and `cranfield/`; without it, `shared/data`
 beside the project is looked at.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-VARIABLE = "PENSTOCK_BENCH_DATA"
+VARIABLE = "BENCH_DATA"
 DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 RELEVANT = {"1", "2", "3", "4"}
 """Cranfield's codes that count as relevant; 5 and -1 do not."""
