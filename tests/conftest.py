@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from penstock.engines.sqlite import connection
+from tests.support.schema import copying
 from tests.support.servers.fixtures import redis, redis_session
 from tests.support.stalls import Machine, watched
 
@@ -18,6 +20,8 @@ __all__ = ["redis", "redis_session"]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+connection.migrate = copying(connection.migrate)  # type: ignore[assignment]  # another of its shape
 
 NAMED_MAX = 60
 SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
