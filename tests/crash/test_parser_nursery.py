@@ -65,10 +65,10 @@ async def test_children_of_one_nursery_are_strangers_to_each_other() -> None:
 async def test_a_nursery_that_is_killed_is_replaced(tmp_path: Path) -> None:
     """Its children die with it, which is no file's fault; the next file is read by children of another."""
     slow, text = tmp_path / "slow.pdf", tmp_path / "a.txt"
-    slow.write_bytes(shared_pages(19_000))
+    slow.write_bytes(shared_pages(190_000))
     text.write_bytes(b"words")
 
-    async with parsers() as pool:
+    async with parsers(pages=200_000) as pool:
         (child,) = pool.pids
         nursery = nursery_of(child)
         parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))

@@ -162,11 +162,11 @@ async def test_what_takes_a_while_does_not_wait_behind_what_takes_for_ever(tmp_p
 
 async def test_a_slow_file_is_told_and_its_child_steps_back(tmp_path: Path) -> None:
     """R7: it leaves the processors to others, and its child reads no more after it."""
-    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    slow = given(tmp_path, "slow.pdf", shared_pages(57_000))
     text = given(tmp_path, "a.txt", b"quick")
     stepped_back, quick = asyncio.Event(), asyncio.Event()
 
-    async with parsers(slow_seconds=0.5) as pool:
+    async with parsers(slow_seconds=0.3, pages=60_000) as pool:
         await pool.parse(text, "a.txt", slow=quick.set)
         (pid,) = pool.pids
         before = os.getpriority(os.PRIO_PROCESS, pid)
@@ -295,10 +295,10 @@ async def test_cancelling_kills_the_child_at_once(tmp_path: Path) -> None:
 
 async def test_a_killed_child_is_a_crash_and_the_pool_goes_on(tmp_path: Path) -> None:
     """R3: a death is told apart from a refusal, and costs one document."""
-    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    slow = given(tmp_path, "slow.pdf", shared_pages(190_000))
     text = given(tmp_path, "a.txt", b"after")
 
-    async with parsers() as pool:
+    async with parsers(pages=200_000) as pool:
         (pid,) = pool.pids
         parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
         await asyncio.to_thread(wait_until_busy, pid)
@@ -324,10 +324,10 @@ async def test_a_child_that_died_while_it_waited_is_nobodys_fault(tmp_path: Path
 
 async def test_time_is_up_for_the_slow_file_only(tmp_path: Path) -> None:
     """R2: a file that takes too long is refused, and a neighbour is read meanwhile."""
-    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    slow = given(tmp_path, "slow.pdf", shared_pages(190_000))
     text = given(tmp_path, "a.txt", b"neighbour")
 
-    async with parsers(children=2, seconds=0.7) as pool:
+    async with parsers(children=2, seconds=0.7, pages=200_000) as pool:
         parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
         neighbour = await pool.parse(text, "a.txt")
         assert not parsing.done()
@@ -354,12 +354,12 @@ async def test_a_child_is_replaced_after_so_many_documents(tmp_path: Path) -> No
 async def test_nothing_is_left_behind(tmp_path: Path) -> None:
     """I10: descriptors and children return to where they started, whatever happened in between."""
     text = given(tmp_path, "a.txt", b"words")
-    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    slow = given(tmp_path, "slow.pdf", shared_pages(190_000))
     async with parsers():  # what a first start opens for good is open now
         pass
     before = open_descriptors()
 
-    async with parsers(children=2, seconds=0.5, documents=2) as pool:
+    async with parsers(children=2, seconds=0.5, documents=2, pages=200_000) as pool:
         await asyncio.gather(
             *(pool.parse(text, "a.txt") for _ in range(6)),
             pool.parse(slow, "slow.pdf"),
@@ -374,9 +374,9 @@ async def test_nothing_is_left_behind(tmp_path: Path) -> None:
 
 async def test_closing_ends_what_runs(tmp_path: Path) -> None:
     """A pool that closes waits for nobody, and whoever waited is told."""
-    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    slow = given(tmp_path, "slow.pdf", shared_pages(190_000))
 
-    async with parsers() as pool:
+    async with parsers(pages=200_000) as pool:
         (pid,) = pool.pids
         parsing = asyncio.create_task(pool.parse(slow, "slow.pdf"))
         await asyncio.to_thread(wait_until_busy, pid)
@@ -409,7 +409,7 @@ from penstock.engines.parsers.pool import Bounds, Parsers
 from penstock.wiring.parsers import COMMAND
 
 async def main():
-    pool = Parsers(Nursery(COMMAND, 1 << 30), Bounds(children=1))
+    pool = Parsers(Nursery(COMMAND, 1 << 30), Bounds(children=1, pages=200_000))
     await pool.open()
     print(*pool.pids, flush=True)
     await pool.parse(Path(sys.argv[1]), "slow.pdf")
@@ -420,7 +420,7 @@ asyncio.run(main())
 
 def test_a_child_dies_with_its_parent(tmp_path: Path) -> None:
     """A worker killed in the middle of a file leaves no parser behind."""
-    slow = given(tmp_path, "slow.pdf", shared_pages(19_000))
+    slow = given(tmp_path, "slow.pdf", shared_pages(190_000))
     with subprocess.Popen(
         [sys.executable, "-c", ORPHANING, str(slow)], stdout=subprocess.PIPE, text=True
     ) as parent:

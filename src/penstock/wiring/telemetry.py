@@ -194,8 +194,10 @@ async def _sample(page: Page, meter: Meter, interval: float) -> None:
     away = False
     while True:
         try:
+            # In this order: whatever is seen waiting has been counted as produced.
+            lengths = await meter.lengths()
             page.produced(await meter.produced())
-            page.measured(await meter.lengths())
+            page.measured(lengths)
             away = False
         except Fault as fault:
             if not away:
