@@ -19,7 +19,7 @@ NAMES = {
     "chat_newest_reply": "messages_reply",
     "chat_unfinished": "messages_due",
     "chat_due": "messages_due",
-    "chat_heal": "messages_due",
+    "chat_heal": "sqlite_autoindex_messages_1",
 }
 
 

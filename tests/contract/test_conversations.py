@@ -224,6 +224,20 @@ async def test_a_dead_owners_answer_ends(home: Home, store: Store, clock: FakeCl
     assert await after.transcript.heal() == []
 
 
+async def test_what_stays_of_a_dead_owners_words_is_for_the_healer_to_say(
+    store: Store, clock: FakeClock
+) -> None:
+    """H6: the answer and its event tell what he made of them."""
+    both = await posted(store, await opened(store))
+    await store.transcript.renew(OWNER, {both.answer.id: "Forty"})
+    clock.advance(HOLD_SECONDS + 1)
+
+    assert await store.transcript.heal(str.upper) == [both.answer.id]
+
+    assert (await found(store, both.answer)).content == "FORTY"
+    assert (await events(store))[-1][1]["content"] == "FORTY"
+
+
 async def test_a_failed_answer_keeps_its_words(store: Store) -> None:
     """H5: the error's code and message stand beside what was written by then."""
     both = await posted(store, await opened(store))

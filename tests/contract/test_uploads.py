@@ -1,5 +1,6 @@
 """Uploads: a document, its job and its bytes, taken in together (K2, K16, K18)."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ from tests.support.jobs import COLLECTION, OTHER_TENANT, TENANT
 
 NEEDS_DATABASE = True
 BYTES = blob_of("hello world")
+MOVED_ON = "document.status_updated"
 
 
 def sent(blob: BlobId = BYTES, name: str = "hello.txt", size: int = 11) -> Uploaded:
@@ -173,8 +175,11 @@ async def test_a_document_deleted_before_it_began_does_not_come_back(
     told = None if lease is None else await store.write(lambda tx: tx.told_to_end(lease))
     job = await store.desk.find(admitted.job)
     following = await store.queue.claim(WorkerId("w2"), 1)
+    events = await store.events_after(LOCAL_USER, 0)
+    statuses = [json.loads(each.payload_json)["status"] for each in events if each.type == MOVED_ON]
 
     assert seen is None
+    assert statuses == ["deleted"]  # what was deleted on purpose is no error
     assert job is not None
     if running:
         assert (told, job.state, following) == ("ERR_SUPERSEDED", State.LEASED, [])

@@ -209,6 +209,25 @@ async def test_a_follow_up_is_said_in_full(house: House) -> None:
     assert "never cited" in instructions
 
 
+async def test_what_a_model_made_of_a_question_is_safe_to_show(house: House) -> None:
+    """Its words may be a document's; what was typed stays as it was typed."""
+    played = Played(
+        ("A lost key costs forty crowns [1].", USED),
+        ("What does ![x](http://evil.example/x.png) a <script>lost key</script> cost?", USED),
+        ("It costs forty crowns [1].", USED),
+        ("A key costs forty crowns [1].", USED),
+    )
+    async with a_room(house, played) as room:
+        await room.ask()
+        rewritten = await room.ask("What does it cost?")
+    async with a_room(house, played) as room:
+        typed = await room.ask("What does a <b>lost</b> key cost?")
+
+    shown = json.loads(rewritten.metadata_json)["question"]
+    assert shown == "What does ! [x] (http:/ / evil.example/x.png) a < script>lost key< /script> cost?"
+    assert json.loads(typed.metadata_json)["question"] == "What does a <b>lost</b> key cost?"
+
+
 async def test_a_follow_up_without_a_model_borrows_words(house: House) -> None:
     """What was asked before finds what this one is about."""
     async with a_room(house) as room:

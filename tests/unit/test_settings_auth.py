@@ -68,6 +68,8 @@ def test_without_a_word_only_this_machine_is_answered(configuration: Configurati
         ("{profile: production, http: {host: 0.0.0.0}}", "http.host"),
         ("{profile: production, http: {host: '[::]'}}", "http.host"),
         ("{profile: production, http: {host: app.example.org}}", "http.host"),
+        (f"{{profile: production, {JWT}, http: {{host: 0.0.0.0}}}}", "http.host"),
+        (f"{{profile: production, {JWT}, http: {{host: '::'}}}}", "http.host"),
     ],
 )
 def test_what_is_half_or_open_is_refused(configuration: Configuration, text: str, key: str) -> None:
@@ -82,7 +84,9 @@ def test_what_is_half_or_open_is_refused(configuration: Configuration, text: str
     "text",
     [
         JWT,
-        f"{{profile: production, {JWT}, http: {{host: 0.0.0.0}}}}",
+        f"{{profile: production, {JWT}, http: {{host: 0.0.0.0, allowed_hosts: [app.example.org]}}}}",
+        f"{{profile: production, {JWT}, http: {{host: 192.0.2.7}}}}",
+        f"{{{JWT}, http: {{host: 0.0.0.0}}}}",
         f"auth: {{mode: jwt, issuer: i, secret: '{EXAMPLE}'}}",
         "auth: {mode: jwt, issuer: i, jwks_url: 'http://127.0.0.1:54321/keys'}",
         "auth: {mode: jwt, issuer: i, jwks_url: 'http://[::1]:54321/keys'}",

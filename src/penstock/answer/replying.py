@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from penstock.answer.answers import Answers
 from penstock.answer.condensing import Condensed, condensed
 from penstock.answer.dialogue import Said, turns_of
 from penstock.answer.facts import citations_json, metadata_json, usage_json
-from penstock.answer.markdown import MarkdownSieve
+from penstock.answer.markdown import MarkdownSieve, safe_markdown
 from penstock.answer.scoping import Filters
-from penstock.model.answers import Confidence, Delta, Finished
+from penstock.model.answers import Answer, Confidence, Delta, Finished
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.conversations import Assignment, Written
 from penstock.model.errors import Broken
@@ -60,11 +61,16 @@ class Replier:
                             content=content,
                             citations_json=citations_json(answer),
                             usage_json=usage_json(alone.usage, answer.usage),
-                            metadata_json=metadata_json(answer),
+                            metadata_json=metadata_json(_shown(answer, asked.content)),
                         )
                     case _:
                         pass
         raise Broken("the answer has no end")
+
+
+def _shown(answer: Answer, asked: str) -> Answer:
+    """What a person typed is shown as it was typed; the question a model made of it is made safe."""
+    return answer if answer.question == asked else replace(answer, question=safe_markdown(answer.question))
 
 
 async def _standing(answers: Answers, filters: Filters, alone: Condensed) -> str:

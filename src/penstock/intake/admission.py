@@ -241,8 +241,10 @@ def admit_deletion(tx: Transaction, order: Order, document: Document) -> Admitte
     A file's is ordered by its path, as its other jobs are; what comes to the path later is not touched.
     """
     name = document.identity if document.source is Source.FILE else document.id
-    (admitted,) = admit_removals(tx, order, [name])
+    order.guard(tx)
+    # First: what waits on a document that is there would end as an error of the document.
     tx.documents.hide(document.id)
+    (admitted,) = admit_removals(tx, order, [name])
     return replace(admitted, name=document.name, document=document.id)
 
 

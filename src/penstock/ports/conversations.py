@@ -25,7 +25,7 @@ H11  Removing a conversation removes its messages; an answer on its way is lost 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from penstock.model.catalogue import DocumentId, WorkspaceId
@@ -154,6 +154,9 @@ class Transcript(Protocol):
         """Say that these are still being written, and what they say so far (H5, H6)."""
         ...
 
-    async def heal(self, *, limit: int = 100) -> list[MessageId]:
-        """End what nobody writes any more (H6); which. With a limit of 0 it only looks."""
+    async def heal(self, kept: Callable[[str], str] = str, *, limit: int = 100) -> list[MessageId]:
+        """End what nobody writes any more (H6); which. With a limit of 0 it only looks.
+
+        `kept` makes what stays out of what was written so far.
+        """
         ...

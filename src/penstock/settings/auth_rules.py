@@ -12,6 +12,7 @@ LEEWAY_MOST = 60.0
 TICKET_MOST = 300.0
 BITS_LEAST = 96
 """Of a secret, by how often its characters come; a random one of 32 hex digits has about 118."""
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # nothing is bound here
 EXAMPLES = (
     "super-secret-jwt-token",
     "your-256-bit-secret",
@@ -107,6 +108,14 @@ def open_bind(settings: Settings) -> str | None:
     if settings.profile != "production" or settings.auth.mode != "local":
         return None
     return None if host == "localhost" or is_loopback(host) else f"{host} can be reached from elsewhere"
+
+
+def open_to_any_name(settings: Settings) -> str | None:
+    """Bound everywhere and called by any name, it is reached through whatever anybody points at it."""
+    http = settings.http
+    if settings.profile != "production" or settings.auth.mode == "local" or http.allowed_hosts:
+        return None
+    return f"{http.host} is every address" if http.host in EVERYWHERE else None
 
 
 def weakness(secret: str) -> str | None:

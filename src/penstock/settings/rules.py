@@ -359,6 +359,11 @@ RULES = (
         must="must be a loopback address in the production profile while auth.mode is local",
     ),
     Rule(
+        keys=("http.host", "profile", "http.allowed_hosts"),
+        wrong=auth_rules.open_to_any_name,
+        must="must be one address in the production profile while http.allowed_hosts is empty",
+    ),
+    Rule(
         keys=("live.hinted_look_interval", "live.look_interval"),
         wrong=_hasty_look,
         must="must be at least live.look_interval",

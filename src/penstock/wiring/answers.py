@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from penstock.answer.answers import Answers
 from penstock.answer.ask import Asker
 from penstock.answer.chat import Chat
+from penstock.answer.interrupted import Interrupted
 from penstock.answer.places import Places
 from penstock.answer.reading import Reader
 from penstock.answer.replying import Replier
@@ -82,7 +83,9 @@ async def keep_chat(
 ) -> AsyncIterator[Chat]:
     """What answers in conversations, kept alive and healed beside; at the end every answer has ended."""
     chat = Chat(store, store.transcript, Replier(answers, store.transcript, answerer), owner=new_worker_id())
-    rounds = [asyncio.create_task(each.run()) for each in (chat, Healer(store.transcript, store.clock))]
+    rounds = [
+        asyncio.create_task(each.run()) for each in (chat, Healer(Interrupted(store.transcript), store.clock))
+    ]
     for each in rounds:
         each.add_done_callback(_tell)
     try:

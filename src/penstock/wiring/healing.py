@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from penstock.answer.interrupted import Interrupted
 from penstock.model.errors import Fault, report_of
 from penstock.settings import Settings
 from penstock.wiring.store import open_sqlite_store
@@ -19,7 +20,7 @@ async def heal_beside(settings: Settings) -> None:
     while True:
         try:
             async with open_sqlite_store(settings) as store, asyncio.TaskGroup() as group:
-                group.create_task(Healer(store.transcript, store.clock).run())
+                group.create_task(Healer(Interrupted(store.transcript), store.clock).run())
                 group.create_task(Healer(store.reception, store.clock, what="upload").run())
         except Fault as fault:
             log.warning("nothing interrupted can be ended: %s", fault.message)

@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 
+from penstock.answer.interrupted import Interrupted
 from penstock.engines.system.clock import SystemClock
 from penstock.model.errors import Refused
 from penstock.model.jobs import WorkerId
@@ -177,7 +178,7 @@ async def serve(orders: Orders, parent_gone: asyncio.Event) -> None:
         _on_signals(told)
         watch = asyncio.create_task(_end_with_parent(parent_gone, worker))
         try:
-            healer = Healer(store.transcript, clock)
+            healer = Healer(Interrupted(store.transcript), clock)
             every: tuple[Trade, ...] = (
                 teller,
                 healer,

@@ -27,6 +27,8 @@ log = logging.getLogger("penstock.http")
 PAUSE_FIRST, PAUSE_MAX = 0.5, 10.0
 LIVED_SECONDS = 60.0
 """A process that lived so long did not fail by starting."""
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # nothing is bound here
+"""What every address of the machine is called from the machine itself."""
 GRACE_SECONDS = 20.0
 """How long a serving process may take to end before it is killed."""
 
@@ -153,8 +155,9 @@ async def _hear(reading: int, ready: Callable[[], None]) -> None:
 
 
 def address_of(settings: Settings, listening: socket.socket) -> str:
-    """Where the program is reached, as a browser takes it."""
+    """Where the program is reached from this machine, as a browser takes it."""
     host, port = settings.http.host, listening.getsockname()[1]
+    host = LOOPBACK.get(host, host)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from penstock.engines.sqlite.access import FRESH_SECONDS, Access
 from penstock.engines.sqlite.conversation_records import conversation_of, message_of
@@ -98,15 +98,15 @@ class SqliteTranscript:
 
         return await self._store.change(work, punctual=True)
 
-    async def heal(self, *, limit: int = 100) -> list[MessageId]:
+    async def heal(self, kept: Callable[[str], str] = str, *, limit: int = 100) -> list[MessageId]:
         """End what nobody writes any more; a look that finds nothing writes nothing."""
         now, asked = iso(self._store.clock.now()), self._store.clock.steady()
-        found = await self._store.look(lambda db: db.execute(sql("chat_due"), (now,)).fetchone())
-        if not found[0] or limit < 1:
+        left = await self._store.look(lambda db: db.execute(sql("chat_due"), (now, limit)).fetchall())
+        if not left:
             return []
-        where = {
+        contents = {MessageId(message): kept(content) for message, content in left}
+        facts = {
             "now": now,
-            "limit": limit,
             "code": INTERRUPTED,
             "error": CODES[INTERRUPTED],
             "stopped_code": STOPPED,
@@ -116,7 +116,11 @@ class SqliteTranscript:
         def work(db: sqlite3.Connection) -> list[MessageId]:
             if self._store.clock.steady() - asked >= FRESH_SECONDS:
                 return []
-            return [MessageId(row[0]) for row in db.execute(sql("chat_heal"), where).fetchall()]
+            return [
+                message
+                for message, content in contents.items()
+                if db.execute(sql("chat_heal"), {**facts, "message": message, "content": content}).fetchone()
+            ]
 
         return await self._store.change(work)
 
