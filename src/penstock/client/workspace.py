@@ -200,7 +200,10 @@ class InWorkspace(Questions):
         return await self._line.ask(look(at), Job)
 
     async def follow(self, *document_ids: str) -> AsyncGenerator[Document, None]:
-        """Each document as it is now and whenever its status is another, until all have ended."""
+        """Each document as it is now, then in each further status once and in order, until all have ended.
+
+        Where it is further by the time it is read, all but `status` and `error` is already as it is then.
+        """
         events = self.subscribe()
         async with aclosing(following.follow(document_ids, self.document, events)) as documents:
             async for document in documents:
