@@ -230,6 +230,34 @@ def test_the_websocket_says_what_it_is(client: httpx.Client) -> None:
     assert "426" in client.get("/openapi.json").json()["paths"]["/ws"]["get"]["responses"]
 
 
+@pytest.mark.parametrize(
+    ("target", "more", "status", "code"),
+    [
+        ("/ws/", {}, 404, "ERR_ROUTE_UNKNOWN"),
+        ("/api/me", {}, 404, "ERR_ROUTE_UNKNOWN"),
+        ("/nowhere", {"Origin": "https://evil.example"}, 403, "ERR_ORIGIN_FORBIDDEN"),
+        ("/api/ws", {"Host": "evil.example"}, 403, "ERR_HOST_FORBIDDEN"),
+        ("/ws", {"Sec-WebSocket-Version": "8"}, 400, "ERR_REQUEST_INVALID"),
+        ("/ws", {"X": "y" * 40_000}, 431, "ERR_HEAD_TOO_LARGE"),
+        ("/ws", {f"X-{each}": "y" for each in range(110)}, 431, "ERR_HEAD_TOO_LARGE"),
+    ],
+    ids=["a slash too much", "no WebSocket", "a page", "a name", "a version", "a long head", "a full head"],
+)
+def test_a_handshake_that_is_refused_is_told_as_everything_is(
+    client: httpx.Client, target: str, more: dict[str, str], status: int, code: str
+) -> None:
+    """By a problem document, whatever is wrong with it."""
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    headers = {**upgrade, "Sec-WebSocket-Key": "A" * 22 + "==", **more}
+    problem(client.get(str(client.base_url).removesuffix("/api/") + target, headers=headers), status, code)
+
+
+def test_the_websocket_has_another_name_below_the_api(client: httpx.Client) -> None:
+    """Where it is not asked for as one it says the same; it is told once."""
+    problem(client.get("/ws"), 426, "ERR_UPGRADE_REQUIRED")
+    assert "/api/ws" not in client.get("/openapi.json").json()["paths"]
+
+
 def test_a_body_larger_than_the_limit_is_not_read(client: httpx.Client) -> None:
     """It is refused while it comes, and the connection closed."""
     reply = client.post("/query", content=b'{"question": "' + b"x" * 3_000_000 + b'"}')

@@ -10,9 +10,10 @@ from http.client import HTTPConnection
 
 import httpx
 import pytest
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from penstock.model.principals import TOKEN_LENGTH_MAX
 from tests.support.command_line import PATIENCE, Program
 from tests.support.live import a_user
 from tests.support.served import Served, serving
@@ -155,6 +156,18 @@ def end(
         return tab.close_code or 0, tab.close_reason or ""
 
 
+def greeted(
+    served: Served, path: str, *, headers: dict[str, str] | None = None, first: str | None = None
+) -> str:
+    """The type of the first message to a connection that must be let in."""
+    address = f"ws://{served.host}{path}"
+    with connect(address, additional_headers=headers, compression=None, proxy=None) as tab:
+        if first is not None:
+            tab.send(first)
+        said: dict[str, str] = json.loads(tab.recv(PATIENCE))
+        return said["type"]
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_attack_comes_in_by_any_way(served: Served, attack: str) -> None:
     """401 or 4401 with one code, whatever was wrong with the token and however it came."""
@@ -260,15 +273,24 @@ def test_a_megabyte_of_token_is_not_read(served: Served, machine: Machine, way: 
 
 
 def test_a_token_longer_than_any_is_refused_by_every_way(served: Served) -> None:
-    """Also where it does not fit into a handshake: that one is answered and closed, not left waiting."""
+    """With the same words as any other that is none."""
     token = es256(now(note="x" * 8_000))
     for way in HTTP_WAYS:
         assert way(served, token) == (401, INVALID)
-    assert by_first_message(served, token) == (4401, INVALID)
-    for way, status in ((by_socket_header, 431), (by_socket_address, 414)):
-        with pytest.raises(InvalidStatus) as refused:
-            way(served, token)
-        assert refused.value.response.status_code == status
+    for way in SOCKET_WAYS:
+        assert way(served, token) == (4401, INVALID)
+
+
+@pytest.mark.parametrize("path", ["/ws", "/api/ws"])
+def test_a_token_as_long_as_may_be_comes_in_by_every_way(served: Served, path: str) -> None:
+    """Each way takes the length that is documented."""
+    short = es256(now(note=""))
+    token = es256(now(note="x" * ((TOKEN_LENGTH_MAX - len(short)) * 3 // 4 - 4)))
+    assert TOKEN_LENGTH_MAX - 10 < len(token) <= TOKEN_LENGTH_MAX
+    assert httpx.get(f"{served.address}/api/me", headers={"Authorization": f"Bearer {token}"}).is_success
+    assert greeted(served, path, headers={"Authorization": f"Bearer {token}"}) == "ready"
+    assert greeted(served, f"{path}?token={token}") == "ready"
+    assert greeted(served, path, first=json.dumps({"type": "auth", "token": token})) == "ready"
 
 
 def test_a_megabyte_as_the_first_message_is_not_read(served: Served) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 import socket
 from collections.abc import AsyncIterator
@@ -108,11 +109,38 @@ async def test_a_websocket_lasts() -> None:
         assert await reader.readexactly(4) == b"\x81\x02hi"
 
 
-async def test_a_handshake_that_cannot_be_read_is_refused() -> None:
-    """With an answer, and the connection closed."""
+@pytest.mark.parametrize(
+    ("head", "status", "code"),
+    [
+        (HEAD + UPGRADE.replace(b"13", b"8") + KEY, 400, "ERR_REQUEST_INVALID"),
+        (HEAD + UPGRADE, 400, "ERR_REQUEST_INVALID"),
+        (HEAD + UPGRADE + KEY.replace(b"==", b"!!"), 400, "ERR_REQUEST_INVALID"),
+        (HEAD + UPGRADE + KEY + b"Content-Length: 2\r\n", 400, "ERR_REQUEST_INVALID"),
+        (HEAD + UPGRADE + KEY + b"Transfer-Encoding: chunked\r\n", 400, "ERR_REQUEST_INVALID"),
+        (HEAD.replace(b"GET", b"POST") + UPGRADE + KEY, 405, "ERR_METHOD_UNKNOWN"),
+    ],
+    ids=["another version", "no key", "no such key", "a body", "chunks", "another method"],
+)
+async def test_a_handshake_that_cannot_be_read_is_refused(head: bytes, status: int, code: str) -> None:
+    """With a problem document, and the connection closed."""
     async with connected() as (reader, writer):
-        writer.write(HEAD + UPGRADE + KEY + b"X: " + b"y" * 9_000 + b"\r\n\r\n")
-        assert (await reader.read()).startswith(b"HTTP/1.1 431")
+        writer.write(head + b"\r\n")
+        told, _, body = (await reader.read()).partition(b"\r\n\r\n")
+
+    assert told.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"content-type: application/problem+json" in told.lower()
+    said = json.loads(body)
+    assert (said["status"], said["code"], bool(said["detail"])) == (status, code, True)
+
+
+async def test_a_handshake_may_be_as_long_as_any_request() -> None:
+    """A long token fits into its address and into its header."""
+    long = b"y" * 20_000
+    async with connected() as (reader, writer):
+        writer.write(
+            HEAD.replace(b"GET /", b"GET /?token=" + long) + UPGRADE + KEY + b"X: " + long + b"\r\n\r\n"
+        )
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101")
 
 
 async def shaken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

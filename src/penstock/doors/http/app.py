@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import Message, Receive, Scope, Send
@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 from penstock import __version__
 from penstock.doors.http.description import ANYWHERE, WORDS, complete
 from penstock.doors.http.guards import Guard, Patience
-from penstock.doors.http.house import House, visit_of
+from penstock.doors.http.house import House
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
 from penstock.doors.http.routes import (
     changing,
@@ -34,6 +34,7 @@ from penstock.doors.http.routes import (
     workspaces,
 )
 from penstock.doors.http.shapes import Problem
+from penstock.doors.http.visits import visit_of
 from penstock.model.errors import Fault
 
 log = logging.getLogger("penstock.http")
@@ -144,6 +145,7 @@ def _routed(*others: APIRouter, middleware: Sequence[Middleware] = ()) -> _Descr
     app.include_router(api)
     for router in others:
         app.include_router(router)
+    app.router.default = _nowhere
     app.add_exception_handler(Fault, _told)  # type: ignore[arg-type]  # it is only given faults
     app.add_exception_handler(RequestValidationError, _misshapen)  # type: ignore[arg-type]
     app.add_exception_handler(HTTPException, _unrouted)  # type: ignore[arg-type]
@@ -156,8 +158,8 @@ def _middleware(house: House) -> list[Middleware]:
     http = house.settings.http
     patience = Patience(seconds=http.upload_patience, bytes_per_second=http.upload_rate_min)
 
-    def check(request: Request) -> None:
-        house.entry.check(visit_of(request))
+    def check(connection: HTTPConnection) -> None:
+        house.entry.check(visit_of(connection))
 
     layers = [Middleware(Guard, check=check, body_max=BODY_BYTES_MAX, streamed=STREAMED, patience=patience)]
     origins = house.settings.auth.allowed_origins if house.settings.auth.mode != "local" else ()
@@ -173,6 +175,15 @@ def _middleware(house: House) -> list[Middleware]:
             ),
         )
     return layers
+
+
+async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
+    """What has no address here; a WebSocket, too, is refused in plain HTTP."""
+    if scope["type"] != "websocket":
+        raise HTTPException(404)
+    scope["query_string"] = b""  # the server writes it into its log; words in it may be secrets
+    refusal = problem(404, "ERR_ROUTE_UNKNOWN", "there is no WebSocket at this address")
+    await refusal(scope, receive, send)
 
 
 async def _told(_: Request, fault: Fault) -> Response:

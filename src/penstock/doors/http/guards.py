@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from fastapi import HTTPException
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem, problem_of
@@ -52,7 +53,7 @@ class Guard:
         self,
         app: ASGIApp,
         *,
-        check: Callable[[Request], None],
+        check: Callable[[HTTPConnection], None],
         body_max: int,
         streamed: Iterable[str],
         patience: Patience,
@@ -66,6 +67,8 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
+        if scope["type"] == "websocket":
+            return await (self._refusal(scope) or self._app)(scope, receive, send)
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         is_streamed = scope["method"] == "POST" and scope["path"].endswith(self._streamed)
@@ -81,22 +84,8 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        if _is_swollen(scope["headers"]):
-            return await problem(431, "ERR_HEAD_TOO_LARGE", "the headers are too many or too long")(
-                scope, receive, answer
-            )
-        if _is_two_bodies(scope["headers"]):
-            refusal = problem(
-                400,
-                "ERR_REQUEST_INVALID",
-                "a body has a Content-Length or a Transfer-Encoding, not both",
-                headers={"Connection": "close"},
-            )
+        if (refusal := self._refusal(scope)) is not None:
             return await refusal(scope, receive, answer)
-        try:
-            self._check(Request(scope))
-        except Refused as refused:
-            return await problem_of(refused)(scope, receive, answer)
         bounded = _Patient(receive, self._patience) if is_streamed else _Bounded(receive, self._body_max)
         try:
             await self._app(scope, bounded, answer)
@@ -107,6 +96,23 @@ class Guard:
             await problem_of(Unavailable("the server is about to restart", code="ERR_RESTARTING"))(
                 scope, receive, answer
             )
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Why nobody may ask so, whatever it is that is asked."""
+        if _is_swollen(scope["headers"]):
+            return problem(431, "ERR_HEAD_TOO_LARGE", "the headers are too many or too long")
+        if _is_two_bodies(scope["headers"]):
+            return problem(
+                400,
+                "ERR_REQUEST_INVALID",
+                "a body has a Content-Length or a Transfer-Encoding, not both",
+                headers={"Connection": "close"},
+            )
+        try:
+            self._check(HTTPConnection(scope))
+        except Refused as refused:
+            return problem_of(refused)
+        return None
 
 
 def _is_two_bodies(headers: list[tuple[bytes, bytes]]) -> bool:

@@ -16,12 +16,12 @@ from penstock.answer.showing import Show
 from penstock.answer.texts import Texts
 from penstock.doors.entry import Entry, bearer_of
 from penstock.doors.http.rates import Rates
+from penstock.doors.http.visits import visit_of
 from penstock.intake.arrivals import Counting
 from penstock.model.accounts import Workspace
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.errors import Refused
 from penstock.model.principals import Principal
-from penstock.model.visits import Visit
 from penstock.ports.blobs import Blobs
 from penstock.settings import Settings
 from penstock.wiring.store import Store
@@ -51,19 +51,6 @@ class House:
 def house_of(request: Request) -> House:
     """The house of the process that answers."""
     return cast(House, request.app.state.house)
-
-
-def visit_of(request: Request) -> Visit:
-    """What the connection says of itself; a header given twice says nothing."""
-    hosts, origins = request.headers.getlist("host"), request.headers.getlist("origin")
-    if len(hosts) > 1 or len(origins) > 1:
-        raise Refused("this server is not called by two names", code="ERR_HOST_FORBIDDEN")
-    return Visit(
-        peer=request.client.host if request.client else None,
-        host=hosts[0] if hosts else None,
-        origin=origins[0] if origins else None,
-        scheme=request.url.scheme,
-    )
 
 
 async def caller(request: Request) -> Principal:

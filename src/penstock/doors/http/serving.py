@@ -19,6 +19,7 @@ from penstock.doors.http.app import make_app
 from penstock.doors.http.house import House
 from penstock.doors.http.problems import problem, problem_of
 from penstock.doors.http.rates import Rates
+from penstock.doors.live.handshake import request_of
 from penstock.doors.live.hub import Limits, open_hub
 from penstock.doors.live.listener import Room
 from penstock.doors.live.protocol import LiveProtocol
@@ -97,7 +98,11 @@ class PromptProtocol(H11Protocol):
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """From here on the connection is a WebSocket's, which lasts."""
         self._be_patient()
-        super().handle_websocket_upgrade(event)
+        self.connections.discard(self)
+        live = LiveProtocol(self.config, self.server_state, self.app_state)
+        live.connection_made(self.transport)
+        live.handle_connect(request_of(event.method, event.target, self.headers))
+        self.transport.set_protocol(live)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse where as many connections or requests are there as may be."""

@@ -17,7 +17,6 @@ SEQ_MAX = 1 << 62
 AT_LENGTH_MAX = 40
 PASS_MARK = ";"  # noqa: S105  # no password
 """Between a bookmark and the pass of its stream."""
-_SCHEMES = {"ws": "http", "wss": "https"}
 
 
 class Doorkeeper(Protocol):
@@ -65,20 +64,6 @@ class Counting:
     async def renew(self, visit: Visit, token: str) -> Principal:
         """Who it is that is in already; that counts nothing, for he would lose a good connection by it."""
         return await self._doorkeeper.admit(visit, token=token)
-
-
-def visit_of(connection: HTTPConnection) -> Visit:
-    """What the connection says of itself; a header given twice says nothing we could trust."""
-    hosts, origins = connection.headers.getlist("host"), connection.headers.getlist("origin")
-    if len(hosts) > 1 or len(origins) > 1:
-        raise Refused("this server is not called by two names", code="ERR_HOST_FORBIDDEN")
-    scheme = connection.url.scheme
-    return Visit(
-        peer=connection.client.host if connection.client else None,
-        host=hosts[0] if hosts else None,
-        origin=origins[0] if origins else None,
-        scheme=_SCHEMES.get(scheme, scheme),
-    )
 
 
 def token_of(connection: HTTPConnection) -> str | None:

@@ -22,7 +22,7 @@ A WebSocket: everything that happens to the caller's documents, jobs and message
 at once. Each message is one JSON object with `type` and `payload`, as `x-websocket` tells; numbered ones have
 `seq` and `ts` beside them. A token is shown in the header, in the address, as a ticket or as the first
 message. How a connection ends and is taken up again is told in the reference of events (`events.md`); where
-no WebSocket can be opened, `/api/events` sends the same.
+no WebSocket can be opened, `/api/events` sends the same. `/api/ws` is another name of it.
 """
 RESPONSES: dict[int | str, Told] = {
     101: {"description": "The connection is a WebSocket from here on."},

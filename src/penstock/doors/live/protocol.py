@@ -15,6 +15,8 @@ from typing import Any
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
+from penstock.doors.live.handshake import Handshake
+
 LINGER_SECONDS = 10.0
 """How long the last bytes may take to leave once we have closed."""
 PUSH = "penstock.push"
@@ -31,6 +33,10 @@ class LiveProtocol(WebSocketsSansIOProtocol):
     _deaf = False
     """Whether nothing is read until what was written is taken."""
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.conn = Handshake(max_size=self.config.ws_max_size, logger=self.logger)
+
     def handle_connect(self, event: Request) -> None:
         """Offer what we can do to whoever will serve the connection."""
         super().handle_connect(event)
@@ -44,13 +50,6 @@ class LiveProtocol(WebSocketsSansIOProtocol):
             return False
         self.transport.write(frame)
         return True
-
-    def data_received(self, data: bytes) -> None:
-        """Take what comes; a handshake nobody can read is refused, where uvicorn lets it wait for ever."""
-        super().data_received(data)
-        if self.conn.handshake_exc is not None and not self.handshake_initiated:
-            self.transport.write(b"".join(self.conn.data_to_send()))
-            self.transport.close()
 
     def pause_writing(self) -> None:
         """What is sent piles up; where it stays so the other end is as good as gone."""

@@ -21,6 +21,8 @@ def _parameter(name: str, where: str, about: str, schema: dict[str, Any]) -> dic
     return {"name": name, "in": where, "required": False, "description": about, "schema": schema}
 
 
+ALIAS = "/api/ws"
+"""Another name of `/ws`, where all that is ours is to stand below `/api`."""
 BOOKMARK = {
     "type": "string",
     "pattern": "^[0-9]{1,18}(@[0-9TZ:.-]{1,40})?(;pst_[A-Za-z0-9_-]{43})?$",
@@ -46,10 +48,13 @@ object with `type` and `payload`; numbered events have `seq` and `ts` beside the
 
 
 def live_routes(hub: Hub, entry: Doorkeeper, spend: Callable[[str], None] = lambda _: None) -> APIRouter:
-    """Routes for `/ws` and `/api/events`; `spend` counts who comes how often."""
+    """Routes for `/ws`, also by its other name, and `/api/events`; `spend` counts who comes how often."""
     doorkeeper = Counting(entry, spend)
     router = APIRouter(tags=["events"])
-    router.add_websocket_route("/ws", Socket(hub, doorkeeper))  # type: ignore[arg-type]  # an ASGI application
+    socket = Socket(hub, doorkeeper)
+    for path in ("/ws", ALIAS):
+        router.add_websocket_route(path, socket)  # type: ignore[arg-type]  # an ASGI application
+    router.add_api_route(ALIAS, _no_socket, include_in_schema=False)
     router.add_api_route(
         "/ws",
         _no_socket,

@@ -16,7 +16,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem_of
-from penstock.doors.live.arrivals import Counting, bookmark_of, only, token_of, visit_of
+from penstock.doors.http.visits import visit_of
+from penstock.doors.live.arrivals import Counting, bookmark_of, only, token_of
 from penstock.doors.live.frames import AUTH, Frame, word_frame
 from penstock.doors.live.hub import RESTART, Hub
 from penstock.doors.live.listener import Bookmark, Ended, Ending, Listener

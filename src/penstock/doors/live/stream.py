@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from penstock.doors.http.visits import visit_of
 from penstock.doors.live.arrivals import (
     PASS_MARK,
     Doorkeeper,
@@ -23,7 +24,6 @@ from penstock.doors.live.arrivals import (
     only,
     pass_of,
     token_of,
-    visit_of,
 )
 from penstock.doors.live.frames import CLOSED, Frame, word_frame
 from penstock.doors.live.hub import Hub
