@@ -136,7 +136,8 @@ def test_a_conversation_keeps_what_was_asked_and_answered(client: httpx.Client) 
     again = client.post(at, json={"content": QUESTION}, headers={"Idempotency-Key": "one"})
     assert again.json() == posted.json()
 
-    later = client.post(at, json={"content": "And bicycles?"}, headers={"Prefer": "respond-async"})
+    preferred = [("Prefer", "wait=5"), ("Prefer", "respond-async;wait=5")]
+    later = client.post(at, json={"content": "And bicycles?"}, headers=preferred)
     assert (later.status_code, later.json()["answer"]["status"]) == (202, "pending")
     ended = follow(client, f"{at}/{later.json()['answer']['id']}")
     assert ended["status"] == "done"

@@ -14,6 +14,7 @@ from penstock.engines.system.clock import SystemClock
 from penstock.model.catalogue import WorkspaceId
 from penstock.model.conversations import Written
 from penstock.model.rules import Rules
+from tests.journey.test_api import problem
 from tests.support.command_line import Program
 from tests.support.live import a_token, a_user
 from tests.support.raw_socket import raw_tab
@@ -215,3 +216,23 @@ def test_a_page_of_an_allowed_origin_may_send_what_the_api_offers(
     }
     reply = httpx.options(f"{both[0].address}/api/workspaces", headers=asked)
     assert (reply.status_code, reply.headers["access-control-allow-origin"]) == (200, ORIGIN)
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "code"),
+    [
+        ({"Origin": "https://evil.example"}, 403, "ERR_ORIGIN_FORBIDDEN"),
+        ({"Access-Control-Request-Headers": "x-of-its-own"}, 400, "ERR_REQUEST_INVALID"),
+        ({"Access-Control-Request-Method": "PUT"}, 400, "ERR_REQUEST_INVALID"),
+    ],
+    ids=["another origin", "a header", "a method"],
+)
+def test_a_page_that_may_not_is_told_so(
+    both: tuple[Served, Served], asked: dict[str, str], status: int, code: str
+) -> None:
+    """By a problem document, which a page that may ask something else can read."""
+    usual = {"Origin": ORIGIN, "Access-Control-Request-Method": "GET"}
+    reply = httpx.options(f"{both[0].address}/api/workspaces", headers=usual | asked)
+    problem(reply, status, code)
+    allowed = reply.headers.get("access-control-allow-origin")
+    assert (allowed, "Origin" in reply.headers["vary"]) == (None if "Origin" in asked else ORIGIN, True)

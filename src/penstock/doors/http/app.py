@@ -10,7 +10,6 @@ from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import compile_path
@@ -20,6 +19,7 @@ from penstock import __version__
 from penstock.doors.http.description import ANYWHERE, WORDS, complete
 from penstock.doors.http.guards import Guard, Patience
 from penstock.doors.http.house import House
+from penstock.doors.http.origins import METHODS, READ, SENT, Origins
 from penstock.doors.http.problems import UNFORESEEN, problem, problem_of
 from penstock.doors.http.routes import (
     changing,
@@ -44,19 +44,6 @@ STREAMED = ("/documents",)
 ANYWHERE_TOLD: dict[int | str, dict[str, Any]] = {
     status: {"description": WORDS[status], "model": Problem} for status in ANYWHERE
 }
-ASKED_BY_PAGES = [
-    "Authorization",
-    "Content-Type",
-    "Idempotency-Key",
-    "If-Match",
-    "If-None-Match",
-    "If-Range",
-    "Last-Event-ID",
-    "Prefer",
-    "Range",
-]
-TOLD_TO_PAGES = ["Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Location", "Retry-After"]
-"""Headers that pages of allowed origins may send and read."""
 UNROUTED = {
     404: "ERR_ROUTE_UNKNOWN",
     405: "ERR_METHOD_UNKNOWN",
@@ -167,11 +154,11 @@ def _middleware(house: House) -> list[Middleware]:
         layers.insert(
             0,
             Middleware(
-                CORSMiddleware,
+                Origins,
                 allow_origins=list(origins),
-                allow_methods=["GET", "HEAD", "POST", "PATCH", "DELETE"],
-                allow_headers=ASKED_BY_PAGES,
-                expose_headers=TOLD_TO_PAGES,
+                allow_methods=METHODS,
+                allow_headers=SENT,
+                expose_headers=READ,
             ),
         )
     return layers

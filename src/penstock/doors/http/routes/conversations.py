@@ -18,6 +18,7 @@ from penstock.doors.http.etags import (
     with_tag,
 )
 from penstock.doors.http.house import ID_LENGTH_MAX, Admitting, Asker, House, In, chosen
+from penstock.doors.http.preferences import RespondAsync
 from penstock.doors.http.quotas import check_conversations
 from penstock.doors.http.repeats import Repeatable, check_one_key
 from penstock.doors.http.talk_shapes import (
@@ -54,9 +55,6 @@ Key = Annotated[
         description="Posting the same question again under the same key gives what is there and changes"
         " nothing; another question is refused.",
     ),
-]
-Prefer = Annotated[
-    str | None, Header(description="`respond-async` has the question answered with 202 at once.")
 ]
 
 
@@ -178,15 +176,15 @@ async def post_message(
     conversation_id: ConversationName,
     asked: MessageAsked,
     response: Response,
+    is_async: RespondAsync,
     key: Key = None,
-    prefer: Prefer = None,
 ) -> PostedSaid:
     """Ask: the answer in full, or 202 with an answer still to come where that is preferred.
 
     Asked again under its key at a process that does not write the answer, it is 202 until that has ended.
     """
     posted = await house.chat.post(here.id, ConversationId(conversation_id), asked.content, key=key)
-    answer = await _written(house, here, posted.answer, response, wait=not _is_async(prefer))
+    answer = await _written(house, here, posted.answer, response, wait=not is_async)
     return PostedSaid(question=_message(posted.question), answer=_message(answer))
 
 
@@ -218,7 +216,7 @@ async def regenerate(
     message_id: MessageName,
     response: Response,
     repeatable: Repeatable,
-    prefer: Prefer = None,
+    is_async: RespondAsync,
 ) -> MessageSaid:
     """Have the question of an answer answered again; the earlier answers stay."""
     found = await _known_message(house, here, conversation_id, message_id)
@@ -229,7 +227,7 @@ async def regenerate(
     )
     added = MessageSaid.model_validate_json(told.body).id
     again = await _known_message(house, here, conversation_id, added)
-    return _message(await _written(house, here, again, response, wait=not _is_async(prefer)))
+    return _message(await _written(house, here, again, response, wait=not is_async))
 
 
 async def _written(
@@ -268,10 +266,6 @@ async def _known_message(house: House, here: Workspace, conversation: str, name:
 
 def _unknown() -> Refused:
     return Refused("there is no such conversation", code="ERR_CONVERSATION_UNKNOWN")
-
-
-def _is_async(prefer: str | None) -> bool:
-    return prefer is not None and "respond-async" in [word.strip().lower() for word in prefer.split(",")]
 
 
 def _conversation(conversation: Conversation) -> ConversationSaid:
