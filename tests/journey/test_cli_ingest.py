@@ -15,11 +15,12 @@ from penstock.doors.cli.ingest.shapes import (
     StatusRecord,
 )
 from penstock.intake.admission import Admission, Order
+from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.errors import ErrorClass, ErrorReport
 from penstock.model.jobs import TenantId, WorkerId
 from penstock.model.outcomes import DONE
 from penstock.wiring.store import Store
-from tests.support.command_line import Program, Terminal
+from tests.support.command_line import PATIENCE, Program, Terminal
 from tests.support.documents import deviations
 from tests.support.ingested import a_collection, failed, ingested
 from tests.support.jobs import a_job
@@ -448,6 +449,55 @@ def test_a_submit_that_reindexes_says_where_to_see_the_rebuild(program: Program,
 
     assert "to see how far: penstock collection show notes" in program(*submit).err
     assert "rebuilt" not in program(*submit, "--quiet").err
+
+
+def test_a_plan_that_reindexes_says_what_would_be_built(program: Program, folder: Path) -> None:
+    """In words, as many documents as `reindex` would say; nothing where the policy is against it."""
+    file = program.folder / "penstock.yaml"
+    file.write_text("collections: {notes: {recreation_policy: append}}", encoding="utf-8")
+    program(*SUBMIT, "--path", folder / "a.md")
+    plan = (*SUBMIT, "--path", folder / "b.md", "--reindex", "--dry-run")
+
+    told, kept = program(*plan), program(*plan, "--config", file)
+
+    sentence = "1 document of notes would be built anew beside the index that answers\n"
+    assert sentence in told.err
+    assert sentence in program("ingest", "reindex", "--rag", "notes", "--dry-run").err
+    assert ("built anew beside" in kept.err, "nothing is built anew" in kept.err) == (False, True)
+
+
+def test_time_that_is_over_leaves_the_rebuild_going(program: Program, folder: Path) -> None:
+    """One `--timeout` bounds the documents and the rebuild, and each is said to go on."""
+    submit = (*SUBMIT, "--reindex", "--wait", "--timeout", "300ms")
+
+    ran = program(*submit, "--path", folder / "b.md")
+    told = program(*submit, "--path", folder / "b.md", "--json")
+
+    assert ran.code == told.code == 5
+    assert "the rebuild of notes goes on" in ran.err
+    found = json.loads(told.out)
+    assert deviations(found, Handed) == []
+    assert (found["wait"]["end"], found["rebuilt"]["end"]) == ("timeout", "timeout")
+
+
+def test_a_rebuild_that_is_given_up_is_told_to_whoever_waits(program: Program, folder: Path) -> None:
+    """All documents went well, and yet it ends with 2, as the reindex itself would."""
+    with program.start(*SUBMIT, folder / "a.md", "--reindex", "--wait") as waiting:
+        assert waiting.stdout is not None
+        waiting.stdout.readline()
+
+        async def give_up(store: Store) -> None:
+            shelf = await store.catalogue.collection(LOCAL_WORKSPACE, "notes")
+            assert shelf is not None
+            await store.write(lambda tx: tx.shelves.abandon(shelf.id))
+            leases = await store.queue.claim(WorkerId("by-hand"), 1)
+            await store.queue.settle([(lease, DONE) for lease in leases])
+
+        program.in_store(give_up)
+        _, err = waiting.communicate(timeout=PATIENCE)
+
+    assert waiting.returncode == 2, err
+    assert "notes goes on answering from its old index" in err
 
 
 def test_reindexing_follows_its_policy(program: Program, folder: Path) -> None:

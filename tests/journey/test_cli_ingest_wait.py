@@ -85,3 +85,18 @@ def test_what_a_folder_kept_back_is_told_at_the_end(working: Program) -> None:
     assert (ran.code, "2 done, 0 failed" in ran.err) == (0, True), ran.err
     assert f"left out: {folder}/pipe (special)\n" in ran.err
     assert told["overlooked"] == {"total": 1, "named": [f"{folder}/pipe (special)"]}
+
+
+def test_waiting_for_a_submit_that_reindexes_waits_for_the_new_index_too(working: Program) -> None:
+    """When the command is back the collection answers from the index it asked for, and says so."""
+    folder = a_folder(working)
+    submit = ("ingest", "submit", "--rag", "notes", "--reindex", "--wait", "--timeout", "50s")
+    working(*submit[:4], "--wait", "--path", folder / "one.md")
+
+    ran = working(*submit, "--path", folder / "two.txt")
+    shown = working.json("collection", "show", "notes")
+    told = working.json(*submit, "--path", folder / "one.md")
+
+    assert (ran.code, "notes answers from its new index" in ran.err) == (0, True), ran.err
+    assert (shown["building"], shown["documents"]["ingested"]) == (False, 2)
+    assert (told["rebuilt"]["end"], told["rebuilt"]["done"], told["rebuilt"]["total"]) == ("ended", 2, 2)

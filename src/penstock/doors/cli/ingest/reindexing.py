@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import click
@@ -12,10 +11,10 @@ from penstock.doors.cli.collection.gathering import recipe_facts
 from penstock.doors.cli.exits import Exit
 from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
-from penstock.doors.cli.ingest.shapes import Reindexed, WaitFacts
+from penstock.doors.cli.ingest.shapes import Reindexed
 from penstock.doors.cli.ingest.submitting import FOLDER_PRIORITY
-from penstock.doors.cli.ingest.waiting import tell_end, wait
-from penstock.doors.cli.overview import NO_WORKER
+from penstock.doors.cli.ingest.swapping import documents_in, swap_sentence, wait_for_swap, would_be_built
+from penstock.doors.cli.ingest.waiting import tell_end, tell_if_alone, wait
 from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import duration, text
 from penstock.doors.cli.words import plural
@@ -25,11 +24,9 @@ from penstock.model.jobs import JobId
 from penstock.model.options import Options
 
 if TYPE_CHECKING:
-    from penstock.model.catalogue import Collection
+    from penstock.model.catalogue import Collection, GenerationId
     from penstock.settings import Settings
     from penstock.wiring.store import Store
-
-LOOK_SECONDS = 0.5
 
 
 @verb(
@@ -69,15 +66,16 @@ def reindex(
     """Build a collection anew beside the one that answers, then swap them."""
 
     async def work(store: Store, settings: Settings) -> tuple[Reindexed, Exit]:
-        done = await _begin(store, settings, name, policy, rehearse=dry_run)
+        done, generation = await _begin(store, settings, name, policy, rehearse=dry_run)
         if not waits or dry_run or done["action"] == "nothing":
             return done, Exit.OK
-        if done["action"] == "submit":
+        if generation is None:
             done["wait"], code = await wait(
                 store, [JobId(job) for job in done["jobs"]], timeout=timeout, quiet=quiet
             )
             return done, code
-        done["wait"], code = await _wait_for_swap(store, name, timeout=timeout, quiet=quiet)
+        await tell_if_alone(store, quiet=quiet)
+        done["wait"], code = await wait_for_swap(store, name, generation, timeout=timeout, quiet=quiet)
         return done, code
 
     try:
@@ -91,19 +89,19 @@ def reindex(
 
 async def _begin(
     store: Store, settings: Settings, name: str, chosen: str | None, *, rehearse: bool
-) -> Reindexed:
+) -> tuple[Reindexed, GenerationId | None]:
+    """What is done, and the generation being built where one is."""
     from penstock.wiring import collections
 
     collection = await collections.sound_collection(store, settings, name)
     policy = RecreationPolicy(chosen) if chosen else collections.policy_of(settings, collection)
     counts = await store.catalogue.counts(collection.id)
-    documents = sum(counts[state] for state in ("pending", "parsed", "ingested", "error"))
     recipe = collections.recipe_for(settings, collections.wanted_recipe(settings, collection)).to_json()
     done = Reindexed(
         collection=name,
         policy=policy.value,
         action="rebuild" if policy.rebuilds(counts["visible"]) else "nothing",
-        documents=documents,
+        documents=documents_in(counts),
         recipe=recipe_facts(recipe),
         jobs=[],
         wait=None,
@@ -112,9 +110,12 @@ async def _begin(
     if policy is RecreationPolicy.APPEND:
         done["action"] = "submit"
         done["jobs"] = await _append(store, settings, collection, rehearse=rehearse)
-    elif not rehearse and await collections.reindex(store, settings, collection, policy) is None:
+    elif not rehearse:
+        generation = await collections.reindex(store, settings, collection, policy)
+        if generation is not None:
+            return done, generation.id
         done["action"] = "nothing"
-    return done
+    return done, None
 
 
 async def _append(store: Store, settings: Settings, collection: Collection, *, rehearse: bool) -> list[str]:
@@ -136,39 +137,6 @@ async def _append(store: Store, settings: Settings, collection: Collection, *, r
     return [each.job for each in admitted]
 
 
-async def _wait_for_swap(
-    store: Store, name: str, *, timeout: float | None, quiet: bool
-) -> tuple[WaitFacts, Exit]:
-    """Until the generation being built answers."""
-    from penstock.wiring.collections import find
-
-    told, end, generation = WaitFacts(end="ended", total=0, done=0, failed=0, failures=[]), "ended", None
-    if not quiet and not any(worker.alive for worker in await store.desk.workers()):
-        output.talk(NO_WORKER)
-    try:
-        async with asyncio.timeout(timeout):
-            while (found := await find(store, name)) is not None and found.building is not None:
-                generation = found.building
-                counts = await store.catalogue.counts(found.id)
-                line = f"{counts['built']:,} of {max(counts['visible'], counts['built']):,} documents rebuilt"
-                if (told["done"], told["total"]) != (counts["built"], counts["visible"]) and not quiet:
-                    output.talk(line)
-                told["done"], told["total"] = counts["built"], counts["visible"]
-                await asyncio.sleep(LOOK_SECONDS)
-    except TimeoutError:
-        end = "timeout"
-    told["end"] = end
-    if end == "timeout":
-        return told, Exit.TIMEOUT
-    if found is not None and generation not in (None, found.generation):
-        told["end"] = "given up"
-    else:
-        told["done"] = told["total"]
-    if found is not None:
-        told["failed"] = (await store.catalogue.counts(found.id))["error"]
-    return told, Exit.EXECUTION if told["end"] == "given up" else Exit.OK
-
-
 def _print(given: Given, done: Reindexed, *, quiet: bool) -> None:
     if given.as_json:
         output.document(done)
@@ -182,26 +150,18 @@ def _print(given: Given, done: Reindexed, *, quiet: bool) -> None:
 
 
 def _sentence(done: Reindexed) -> str:
-    name, documents = done["collection"], plural(done["documents"], "document")
-    would = "would be " if done["dry_run"] else ""
+    name = done["collection"]
     match done["action"]:
         case "nothing":
-            return f"{name} has {documents} already; nothing was changed"
+            return f"{name} has {plural(done['documents'], 'document')} already; nothing was changed"
         case "submit":
             return (
                 f"the sources of {name} {'would be' if done['dry_run'] else 'are'} looked through for changes"
             )
-        case _ if done["wait"] is None:
-            tail = "" if done["dry_run"] else f"; to follow: penstock collection show {name}"
-            return f"{documents} of {name} {would or 'are '}built anew beside the index that answers{tail}"
-        case _ if done["wait"]["end"] == "timeout":
-            return f"the time is over; the rebuild of {name} goes on, see: penstock collection show {name}"
-        case _ if done["wait"]["end"] == "given up":
-            return f"too much failed: {name} goes on answering from its old index{_failed(done)}"
+        case _ if done["wait"] is not None:
+            return swap_sentence(name, done["wait"])
+        case _ if done["dry_run"]:
+            return would_be_built(name, done["documents"])
         case _:
-            return f"{name} answers from its new index{_failed(done)}"
-
-
-def _failed(done: Reindexed) -> str:
-    count = done["wait"]["failed"] if done["wait"] else 0
-    return f"; {plural(count, 'document')} in error, see: penstock ingest list --state error" if count else ""
+            built = f"{plural(done['documents'], 'document')} of {name} are built anew"
+            return f"{built} beside the index that answers; to follow: penstock collection show {name}"

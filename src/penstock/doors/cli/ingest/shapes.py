@@ -62,6 +62,7 @@ class Handed(Refusals):
     """What was handed in, in order; `wait` is null unless somebody waited; only a server has `refused`.
 
     `reindexing` tells whether the collection is built anew; with a server, whether that was asked for.
+    `rebuilt` is what became of that; null unless somebody waited, and always with a server.
     """
 
     collection: str
@@ -69,6 +70,7 @@ class Handed(Refusals):
     overlooked: OverlookedFacts
     reindexing: bool
     wait: WaitFacts | None
+    rebuilt: WaitFacts | None
     dry_run: bool
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from penstock.doors.cli.ingest import paths
 from penstock.doors.cli.ingest.following import Outlook
 from penstock.doors.cli.ingest.oversights import Oversights
 from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, Refusals, WaitFacts
+from penstock.doors.cli.ingest.swapping import documents_in, swap_sentence, wait_for_swap, would_be_built
 from penstock.doors.cli.ingest.waiting import facts_of, left_of, tell_end, wait
 from penstock.doors.cli.session import Begins, with_store
 from penstock.doors.cli.values import duration, pair, text
@@ -30,6 +32,8 @@ from penstock.model.payloads import Content, File, Folder, Library, Project, ite
 
 if TYPE_CHECKING:
     from penstock.intake.admission import Admitted
+    from penstock.model.catalogue import Collection, GenerationId
+    from penstock.model.jobs import JobId
     from penstock.settings import Settings
     from penstock.wiring.intake import Request
     from penstock.wiring.store import Store
@@ -88,9 +92,11 @@ class Call:
         "With `--wait` it ends with 0 only if everything was ingested, with 2 if anything failed and with 5 "
         "if `--timeout` was over before; what has not ended then stays queued.",
         "`--reindex` also rebuilds the whole collection beside the one that answers, unless its "
-        "`recreation_policy` is to leave what is there.",
+        "`recreation_policy` is to leave what is there; `--wait` then waits for the new index too, and it "
+        "ends with 2 if that is given up.",
         "Through a server folders and projects are read here by the same rules and their files sent; what "
         "the server refuses is told, the others are taken in, and it ends with 1.",
+        "Through a server `--wait` waits for the documents alone; the rebuild goes on there.",
         "A server fetches no addresses for others: store what `--url` names as a file and hand that in.",
     ),
 )
@@ -151,11 +157,15 @@ class Submission:
         """How far it was at the last look of somebody who waits."""
         self._reindexing = call.reindex
         """Whether the collection is built anew; a server is only asked for it."""
+        self._rebuilt: WaitFacts | None = None
+        """What became of that while somebody waited."""
 
     def interrupted(self) -> int:
         """Ctrl-C: what was accepted stays, and the person is told how to go on."""
         if not self._items:
             raise KeyboardInterrupt
+        if self._seen is not None and self._seen.is_over and self._reindexing:
+            return self._interrupted_rebuild(self._seen)
         jobs = [item["job_id"] for item in self._items if item["job_id"]]
         outlook = self._seen or Outlook(total=len(jobs), done=0, failed=0, is_over=False)
         if self._given.as_json:
@@ -165,6 +175,14 @@ class Submission:
             return Exit.INTERRUPTED
         output.talk(f"interrupted; {left_of(outlook)}; {_to_follow(len(jobs))}:")
         output.talk(f"  penstock ingest status --job {jobs[0]} --follow")
+        return Exit.INTERRUPTED
+
+    def _interrupted_rebuild(self, seen: Outlook) -> int:
+        """The documents have all ended; only their collection's new index was still waited for."""
+        if self._given.as_json:
+            self.show(facts_of(seen, "interrupted"))
+        name = self._call.collection
+        output.talk(f"interrupted; the rebuild of {name} goes on, see: penstock collection show {name}")
         return Exit.INTERRUPTED
 
     def _note(self, outlook: Outlook) -> None:
@@ -181,6 +199,7 @@ class Submission:
                     overlooked=self._overlooked.facts(),
                     reindexing=self._reindexing,
                     wait=found,
+                    rebuilt=self._rebuilt,
                     dry_run=call.dry_run,
                     **self._more(),
                 )
@@ -190,8 +209,14 @@ class Submission:
             output.talk(f"{plural(len(self._items), 'job')} would be submitted; nothing was changed")
         elif found is not None:
             tell_end(found, quiet=call.quiet)
+            self._tell_swap()
         elif not call.quiet:
             _tell_next(self._items)
+
+    def _tell_swap(self) -> None:
+        rebuilt = self._rebuilt
+        if rebuilt is not None and not (self._call.quiet and rebuilt["end"] == "ended"):
+            output.talk(swap_sentence(self._call.collection, rebuilt))
 
     def _more(self) -> Refusals:
         """What else there is to tell in the document."""
@@ -203,7 +228,7 @@ class _Submit(Submission):
 
     async def run(self, store: Store, settings: Settings) -> int:
         """Look, submit, and wait if asked to."""
-        from penstock.wiring.collections import policy_of, reindex, sound_collection
+        from penstock.wiring.collections import sound_collection
         from penstock.wiring.intake import file_bytes_max, submit_all
 
         call = self._call
@@ -212,17 +237,9 @@ class _Submit(Submission):
         requests = requests_of(call, settings, file_bytes_max=largest)
         options = _options(call)
         if call.dry_run:
-            seen = (await store.catalogue.counts(collection.id))["visible"]
-            self._reindexing = call.reindex and policy_of(settings, collection).rebuilds(seen)
-            self._items = await _plan(requests, settings, self._overlooked)
-            self._overlooked.tell()
-            self.show(None)
+            await self._rehearse(store, settings, collection, requests)
             return Exit.OK
-        if call.reindex:
-            self._reindexing = await reindex(store, settings, collection) is not None
-            if not call.quiet:
-                told = REBUILT if self._reindexing else KEPT
-                output.talk(told.format(name=call.collection, policy=policy_of(settings, collection)))
+        generation = await self._reindex(store, settings, collection) if call.reindex else None
         admitted = await submit_all(store, settings, call.collection, requests, options)
         self._items = [_item(request, each) for request, each in zip(requests, admitted, strict=True)]
         if not self._given.as_json:
@@ -230,17 +247,52 @@ class _Submit(Submission):
         if not call.wait:
             self.show(None)
             return Exit.OK
-        found, code = await wait(
-            store,
-            [each.job for each in admitted],
-            timeout=call.timeout,
-            quiet=call.quiet,
-            seen=self._note,
-        )
+        found, code = await self._followed(store, [each.job for each in admitted], generation)
         await self._overlooked.add_found(store, (each.job for each in admitted))
         self._overlooked.tell()
         self.show(found)
         return code
+
+    async def _rehearse(
+        self, store: Store, settings: Settings, collection: Collection, requests: Sequence[Request]
+    ) -> None:
+        """Say what would be done."""
+        from penstock.wiring.collections import policy_of
+
+        counts = await store.catalogue.counts(collection.id)
+        policy = policy_of(settings, collection)
+        self._reindexing = self._call.reindex and policy.rebuilds(counts["visible"])
+        self._items = await _plan(requests, settings, self._overlooked)
+        self._overlooked.tell()
+        if self._call.reindex:
+            told = would_be_built(collection.name, documents_in(counts))
+            output.talk(told if self._reindexing else KEPT.format(name=collection.name, policy=policy))
+        self.show(None)
+
+    async def _reindex(self, store: Store, settings: Settings, collection: Collection) -> GenerationId | None:
+        """Have the collection built anew; the generation that fills, None where its policy is against it."""
+        from penstock.wiring.collections import policy_of, reindex
+
+        generation = await reindex(store, settings, collection)
+        self._reindexing = generation is not None
+        if not self._call.quiet:
+            told = REBUILT if self._reindexing else KEPT
+            output.talk(told.format(name=collection.name, policy=policy_of(settings, collection)))
+        return None if generation is None else generation.id
+
+    async def _followed(
+        self, store: Store, jobs: Sequence[JobId], generation: GenerationId | None
+    ) -> tuple[WaitFacts, Exit]:
+        """Wait for the jobs, then for the index being built, all within the one time."""
+        call, began = self._call, time.monotonic()
+        found, code = await wait(store, jobs, timeout=call.timeout, quiet=call.quiet, seen=self._note)
+        if generation is None:
+            return found, code
+        left = None if call.timeout is None else call.timeout - (time.monotonic() - began)
+        self._rebuilt, swapped = await wait_for_swap(
+            store, call.collection, generation, timeout=left, quiet=call.quiet
+        )
+        return found, max(code, swapped)  # time that is over counts more than failures, as everywhere
 
 
 def requests_of(call: Call, settings: Settings, *, file_bytes_max: int) -> list[Request]:

@@ -94,7 +94,7 @@ async def wait(
     """
     last = Outlook(total=len(jobs), done=0, failed=0, is_over=not jobs)
     end = "ended"
-    await _tell_if_alone(store, quiet=quiet)
+    await tell_if_alone(store, quiet=quiet)
     with showing(quiet=quiet) as show:
         try:
             async with asyncio.timeout(timeout):
@@ -163,7 +163,8 @@ def _sum(found: WaitFacts) -> str:
     return f"{words}{', '.join(parts)} of {plural(found['total'], 'job')}{tail}"
 
 
-async def _tell_if_alone(store: Store, *, quiet: bool) -> None:
+async def tell_if_alone(store: Store, *, quiet: bool) -> None:
+    """Say that what is waited for will not come as long as no worker is alive."""
     if not quiet and not any(worker.alive for worker in await store.desk.workers()):
         output.talk(NO_WORKER)
 
