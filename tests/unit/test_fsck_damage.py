@@ -333,6 +333,19 @@ async def test_a_chunk_that_is_not_at_its_place_is_built_anew(
     assert len(await store.queue.claim(WORKER, 2)) == 1
 
 
+async def test_a_place_that_reaches_beyond_the_text_is_told(
+    audit: Audit, store: Store, settings: Settings
+) -> None:
+    """The last words of a text stand where its end is, whatever else a slice of it would show."""
+    await keep_text(store, settings, " ".join(TEXTS))
+    by_hand(
+        settings.data,
+        "UPDATE chunks SET span_end = span_end + 3 WHERE chunk_id = (SELECT max(chunk_id) FROM chunks)",
+    )
+
+    assert await mended(audit, deep=True) == ["chunk_spans"]
+
+
 async def test_without_its_text_a_chunk_is_as_long_as_its_place(
     audit: Audit, store: Store, settings: Settings
 ) -> None:

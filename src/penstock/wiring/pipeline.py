@@ -7,11 +7,13 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from penstock.engines.disk.blobs import DiskBlobs
 from penstock.engines.disk.missing import missing
 from penstock.engines.disk.moving import DiskMover
+from penstock.engines.disk.ours import is_kept
 from penstock.engines.disk.walking import DiskFinder
 from penstock.engines.git.projects import GitProjects
 from penstock.intake.admission import Admission
@@ -76,6 +78,7 @@ async def open_plant(
             projection=projection,
             file_bytes_max=settings.limits.file_bytes,
             limits={name: each.limits for name, each in settings.collections.items()},
+            is_kept_by_us=partial(is_kept, settings.data),
         )
         yield Plant(
             handlers=handlers_of(settings, store, shop),

@@ -48,7 +48,11 @@ async def _misplaced(auditor: Auditor, blobs: Blobs, laid: Laid) -> int:
 
 
 def _count(text: str, spans: Sequence[Span]) -> int:
-    return sum(not 0 <= start <= end or text[start:end] != said for start, end, said in spans)
+    return sum(
+        # A slice ends where its text does: one that reaches further would look as it should.
+        not 0 <= start <= end <= len(text) or text[start:end] != said
+        for start, end, said in spans
+    )
 
 
 async def _text(blobs: Blobs, parse: str) -> str | None:

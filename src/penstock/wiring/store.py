@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal, Protocol, cast
 
+from penstock.engines.disk.ours import keep_out_of_walks
 from penstock.engines.sqlite import SqliteStore, open_sqlite
 from penstock.engines.sqlite.connection import DATABASE
 from penstock.engines.system.clock import SystemClock
@@ -115,6 +116,7 @@ async def open_sqlite_store(settings: Settings) -> AsyncIterator[SqliteStore]:
         booked=settings.queue.scheme != "database",
         newcomers=newcomers_of(settings),
     )
+    keep_out_of_walks(settings.data)
     store.feed.look_seconds = lambda: settings.live.look_interval
     try:
         async with open_index(settings, store.manifest, store.index, store.clock) as store.index:

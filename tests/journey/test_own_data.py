@@ -1,0 +1,72 @@
+"""A data folder that lies in the very folder whose documents are taken in, as `./data` mostly does."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.papers import COLLECTION, Papers
+from tests.support.processes import Plant
+
+LYNX = "# Lynxes\n\nLynxes have tufts on their ears.\n"
+
+
+@pytest.fixture
+def papers(plant: Plant) -> Papers:
+    """A collection, and a folder of the user's beside the data."""
+    return Papers(plant)
+
+
+def taken(plant: Plant) -> list[str]:
+    """Every path a job was ever made for, below the plant's folder."""
+    rows = plant.rows("SELECT json_extract(payload_json, '$.file_path') AS path FROM unified_queue")
+    return sorted(str(Path(row["path"]).relative_to(plant.folder)) for row in rows if row["path"])
+
+
+def test_the_program_is_never_fed_to_itself(papers: Papers) -> None:
+    """Handed in again and again, the folder around it holds the user's files; what was deleted stays away."""
+    plant = papers.plant
+    note = papers.write("lynx.md", LYNX)
+    worker = papers.worker()
+
+    for _ in range(2):
+        papers.run("ingest", "submit", "--rag", COLLECTION, "--path", str(plant.folder), "--wait", "--quiet")
+    inside = [path for path in taken(plant) if path.startswith(f"{plant.data.name}/")]
+    papers.run("ingest", "delete", "--rag", COLLECTION, "--path", str(note))
+    papers.rest(worker)
+    found = json.loads(papers.run("search", "lynxes tufts", "--rag", COLLECTION, "--json"))
+
+    assert plant.data.parent == plant.folder
+    assert inside == []
+    assert "tufts" not in json.dumps(found["hits"])
+    assert worker.stop() == 0
+
+
+def test_a_watched_folder_around_the_data_comes_to_rest(papers: Papers) -> None:
+    """What the worker writes is no news of the user's."""
+    plant = papers.plant
+    config = plant.folder / "penstock.yaml"
+    source = f"{{path: {plant.folder}, ignore_patterns: ['*.log', '*.yaml']}}"
+    config.write_text(f"collections: {{near: {{sources: [{source}]}}}}\n", encoding="utf-8")
+    plant.choose(config=str(config))
+    papers.write("lynx.md", LYNX)
+    worker = papers.worker()
+    plant.wait_until(lambda: "lynx.md" in papers.states(), "it is found", worker)
+    papers.write("owl.md", "# Owls\n\nOwls hear a mouse under snow.\n")
+    plant.wait_until(lambda: papers.states().get("owl.md") == "ingested", "the next one is in", worker)
+
+    assert [path for path in taken(plant) if path.startswith(f"{plant.data.name}/")] == []
+    assert worker.stop() == 0
+
+
+def test_what_the_program_keeps_is_refused_by_name(papers: Papers) -> None:
+    """Also when somebody names it, or a link to it: one document fails, and says why."""
+    worker = papers.worker()
+    link = papers.folder / "innocent.txt"
+    link.symlink_to(papers.plant.data / "penstock.db")
+    papers.submit(papers.plant.data / "penstock.db", link)
+    papers.rest(worker)
+
+    rows = papers.plant.rows("SELECT error_code FROM unified_queue WHERE item_type = 'file'")
+    assert {row["error_code"] for row in rows} == {"ERR_FILE_KEPT_BY_US"}
+    assert worker.stop() == 0
