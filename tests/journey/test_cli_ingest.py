@@ -18,7 +18,7 @@ from penstock.intake.admission import Admission, Order
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.errors import ErrorClass, ErrorReport
 from penstock.model.jobs import TenantId, WorkerId
-from penstock.model.outcomes import DONE
+from penstock.model.outcomes import DONE, Failed
 from penstock.wiring.store import Store
 from tests.support.command_line import PATIENCE, Program, Terminal
 from tests.support.documents import deviations
@@ -266,6 +266,32 @@ def test_the_status_of_ended_jobs_tells_what_came_of_them(program: Program, fold
     followed = program("ingest", "status", "--job", bad["job_id"], "--follow")
     assert (followed.code, followed.lines) == (2, ["failed document=error ERR_PDF_INVALID"])
     assert "it is no PDF" in program.on_terminal("ingest", "status", "--job", bad["job_id"]).out
+
+
+@pytest.mark.parametrize(("children", "state"), [(0, None), (1, "done"), (2, "running")])
+def test_a_folder_that_failed_shows_no_batch_that_never_ends(
+    program: Program, folder: Path, children: int, state: str | None
+) -> None:
+    """Nobody seals its batch any more: it is as far as its children are, and none where there are none."""
+    (job,) = program(*SUBMIT, folder).lines
+    error = ErrorReport(code="ERR_FOLDER_EMPTY", message="it is empty", kind=ErrorClass.PERMANENT)
+
+    async def fail(store: Store) -> None:
+        (parent,) = await store.queue.claim(WorkerId("by-hand"), 1)
+        batch = await store.batches.open_batch(job)
+        for number in range(children):
+            await store.queue.submit([a_job(f"/docs/{number}.md")], batch=batch)
+        await store.queue.settle([(parent, Failed(error))])
+        for lease in await store.queue.claim(WorkerId("by-hand"), 1):
+            await store.queue.settle([(lease, DONE)])
+
+    program.in_store(fail)
+
+    record = program.json("ingest", "status", "--job", job)
+
+    assert record["status"] == "failed"
+    assert (record["batch"] and record["batch"]["state"]) == state
+    assert deviations(record, StatusRecord) == []
 
 
 def test_a_list_pages_on(program: Program, folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -108,9 +109,12 @@ def _filename(job: Job, document: Document | None) -> str:
 
 
 async def _batch(store: Store, job: Job) -> BatchFacts | None:
-    batch = await store.batches.batch(BatchId(job.id)) if job.item_type in PARENTS else None
-    if batch is None:
+    """Its children; a parent that has ended adds no more, though one that failed never said so."""
+    found = await store.batches.batch(BatchId(job.id)) if job.item_type in PARENTS else None
+    is_final = job.state in ENDED
+    if found is None or (is_final and not found.sealed and not found.total):
         return None
+    batch = replace(found, sealed=found.sealed or is_final)
     failures = await store.batches.failures(batch.id, limit=FAILURES_MAX) if batch.failed else []
     return BatchFacts(
         state=batch.state.value,
