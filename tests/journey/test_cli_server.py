@@ -209,6 +209,24 @@ def test_a_person_is_answered_as_here(afar: Afar) -> None:
     assert afar("ingest", "status", "--job", ran.lines[0], "--follow").code == 0
 
 
+def test_who_has_several_workspaces_is_told_which(afar: Afar) -> None:
+    """By id and name, so that one can be named at once."""
+    token = a_token(a_user())
+    with afar.served.client(token) as client:
+        client.post("/workspaces", json={"name": "the second"})
+        (first, second) = client.get("/workspaces").json()["items"]
+
+    file = afar.folder / "another"
+    file.write_text(token)
+    ran = afar("collection", "list", "--json", PENSTOCK_TOKEN_FILE=str(file))
+
+    assert (ran.code, ran.error["code"]) == (1, "ERR_WORKSPACE_UNNAMED")
+    for each in (first, second):
+        assert f"{each['id']} ({each['name']})" in ran.error["message"]
+    ran = afar("collection", "list", "--json", "--workspace", second["id"], PENSTOCK_TOKEN_FILE=str(file))
+    assert (ran.code, ran.said()["collections"]) == (0, [])
+
+
 def test_a_server_that_is_not_reached_or_lets_nobody_in_is_said(afar: Afar) -> None:
     """With 4, a wrong request with 1; the token is never shown."""
     ran = afar("collection", "list", "--json", "--server", "http://127.0.0.1:9")

@@ -111,6 +111,17 @@ async def test_an_answer_another_process_writes_is_waited_for(web: WebServer, p:
     assert (await p.post("c", "How much?")).answer.content == "Forty."
 
 
+async def test_who_has_many_workspaces_is_told_some(web: WebServer, p: Penstock) -> None:
+    """As many as can be looked through, and how many more there are."""
+    there = [{"id": f"w{each}", "name": f"n{each}", "created_at": "t"} for each in range(12)]
+    in_turn(web, "/api/workspaces", reply(json.dumps({"items": there}).encode()))
+
+    with pytest.raises(PenstockError, match=r"12 .*: w0 \(n0\), .*w9 \(n9\), and 2 more") as refused:
+        await p.collections()
+
+    assert refused.value.code == "ERR_WORKSPACE_UNNAMED"
+
+
 async def test_patience_ends(web: WebServer, p: Penstock) -> None:
     """After some attempts, and at once where the server wants more time than anybody has."""
     in_turn(web, "/api/me", BUSY)

@@ -320,7 +320,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
         "Delete conversations that are not needed.",
         "Or have http.quota_conversations raised.",
     ),
-    "ERR_WORKSPACE_UNNAMED": ("List them: GET /api/workspaces.",),
+    "ERR_WORKSPACE_UNNAMED": (
+        "Name it: workspace_id in a request, --workspace ID on the command line.",
+        "List them: GET /api/workspaces.",
+    ),
     "ERR_CONVERSATION_FULL": ("Begin a new conversation.",),
     "ERR_ANSWER_UNFINISHED": ("Wait for the answer, or stop it.",),
     "ERR_ANSWERS_WAITING": ("Wait for one of them, or stop it.",),
