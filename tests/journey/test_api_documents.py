@@ -87,10 +87,15 @@ def test_files_are_taken_in_at_once_and_ingested_soon(client: httpx.Client) -> N
 
 
 def test_the_same_bytes_again_are_the_same_document(client: httpx.Client) -> None:
-    """In one collection; under a key the very same answer, and another request under it is refused."""
+    """In one collection, by the name it has; under a key the very same answer, and no other request."""
     (first,) = sent(client, ("a.txt", b"The garden is open."))
     (second,) = sent(client, ("b.txt", b"The garden is open."))
     assert second["document_id"] == first["document_id"]
+    assert second["name"] == client.get(f"{DOCUMENTS}/{first['document_id']}").json()["name"] == "a.txt"
+    text = {"collection": "papers", "name": "gate", "content": "The gate is shut."}
+    for name in ("gate", "door"):
+        (again,) = client.post(f"{DOCUMENTS}/text", json={**text, "name": name}).json()["items"]
+        assert again["name"] == "gate"
 
     key = {"Idempotency-Key": "upload-1"}
     one = sent(client, ("c.txt", b"The attic is closed."), headers=key)

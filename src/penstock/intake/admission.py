@@ -212,11 +212,14 @@ def _admit_upload(tx: Transaction, order: Order, collection: Collection, sent: U
 
 
 def _admit_by_document(tx: Transaction, new: NewDocument, job: NewJob) -> Admitted:
-    """With a job ordered by its document: so a delete by id, as people delete, ends it while it waits."""
-    document = tx.documents.admit(new).id
-    (receipt,) = tx.submit([replace(job, document_id=document)])
+    """With a job ordered by its document: so a delete by id, as people delete, ends it while it waits.
+
+    It is told by the name it has, which may be that of an earlier arrival.
+    """
+    document = tx.documents.admit(new)
+    (receipt,) = tx.submit([replace(job, document_id=document.id)])
     tx.documents.admit(new, job=receipt.job_id)
-    return Admitted(job=receipt.job_id, how=receipt.how, name=new.name, document=document)
+    return Admitted(job=receipt.job_id, how=receipt.how, name=document.name, document=document.id)
 
 
 def admit_text(tx: Transaction, order: Order, content: Content, *, name: str | None = None) -> Admitted:
