@@ -230,6 +230,34 @@ def test_a_broken_file_ends_in_error_and_can_be_tried_again(client: httpx.Client
     assert client.post(f"{at}/cancel").json() == {"cancelled": False}
 
 
+def test_what_is_ingested_has_nothing_to_try_again(client: httpx.Client) -> None:
+    """It is told so, with what else to do."""
+    (taken,) = sent(client, ("sound.txt", b"The sound is wide."))
+    assert ended(client, taken["document_id"])["status"] == "ingested"
+
+    said = problem(client.post(f"{DOCUMENTS}/{taken['document_id']}/retry"), 409, "ERR_NOTHING_FAILED")
+
+    assert said["suggestions"]
+
+
+def test_what_was_called_off_is_tried_again_only_by_its_name(tmp_path: Path) -> None:
+    """Somebody wanted that end: all that failed is not all that was called off."""
+    with serving(Program(tmp_path)) as served, served.client() as client:
+        client.post(f"/workspaces/{LOCAL_WORKSPACE}/collections", json={"name": "papers"})
+        (taken,) = sent(client, ("called-off.txt", b"The fair is called off."))
+        at = f"{DOCUMENTS}/{taken['document_id']}"
+        problem(client.post(f"{at}/retry"), 409, "ERR_JOB_UNFINISHED")
+        assert client.post(f"{at}/cancel").json() == {"cancelled": True}
+        assert client.get(at).json()["error"]["code"] == "ERR_CANCELLED"
+
+        for asked in ({}, {"collection": "papers"}, {"code": "ERR_PDF_INVALID"}):
+            assert client.post(f"{DOCUMENTS}/retry", json=asked).json()["items"] == []
+        (again,) = client.post(f"{DOCUMENTS}/retry", json={"code": "ERR_CANCELLED"}).json()["items"]
+
+        assert again["document_id"] == taken["document_id"]
+        assert client.get(at).json()["status"] == "pending"
+
+
 def test_documents_are_listed_page_by_page(client: httpx.Client) -> None:
     """Filtered, sorted, each once, with how many there are."""
     client.post(f"/workspaces/{LOCAL_WORKSPACE}/collections", json={"name": "shelf"})

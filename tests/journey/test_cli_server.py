@@ -227,6 +227,26 @@ def test_who_has_several_workspaces_is_told_which(afar: Afar) -> None:
     assert (ran.code, ran.said()["collections"]) == (0, [])
 
 
+def test_what_was_called_off_is_left_alone_unless_it_is_named(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Through a server as on its own machine."""
+    program = Program(tmp_path_factory.mktemp("idle"))
+    with serving(program) as served, served.client() as client:
+        (workspace,) = client.get("/workspaces").json()["items"]
+        at = f"/workspaces/{workspace['id']}"
+        client.post(f"{at}/collections", json={"name": "papers"})
+        text = {"collection": "papers", "name": "fair", "content": "The fair is called off."}
+        (taken,) = client.post(f"{at}/documents/text", json=text).json()["items"]
+        client.post(f"{at}/documents/{taken['document_id']}/cancel")
+        retry = ("ingest", "retry", "--failed", "--json")
+        for env in ({}, {"PENSTOCK_SERVER": served.address}):
+            said = program(*retry, env=env).said()
+            assert (said["documents"], said["skipped"]) == ([], [])
+            named = program(*retry, "--code", "ERR_CANCELLED", "--dry-run", env=env).said()
+            assert [each["document_id"] for each in named["documents"]] == [taken["document_id"]]
+
+
 def test_a_server_that_is_not_reached_or_lets_nobody_in_is_said(afar: Afar) -> None:
     """With 4, a wrong request with 1; the token is never shown."""
     ran = afar("collection", "list", "--json", "--server", "http://127.0.0.1:9")

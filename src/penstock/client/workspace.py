@@ -184,7 +184,10 @@ class InWorkspace(Questions):
         return list((await self._line.ask(request, AcceptedPage)).items)
 
     async def retry_failed(self, *, collection: str | None = None, code: str | None = None) -> list[Accepted]:
-        """Try documents in error again, of one collection, with one code, or all; a thousand a request."""
+        """Try documents in error again, of one collection, with one code, or all; a thousand a request.
+
+        What was cancelled is tried again only where `code` names that.
+        """
         at = await self._at("documents", "retry")
         body = {"collection": collection, "code": code}
         page = await self._line.ask(once(at, body), RetriedPage)

@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "ERR_JOB_ID_TAKEN": "The job id belongs to another job.",
     "ERR_JOB_UNKNOWN": "There is no job with this id.",
     "ERR_JOB_UNFINISHED": "The job has not ended yet.",
+    "ERR_NOTHING_FAILED": "Nothing of it failed, so there is nothing to try again.",
     "ERR_LETTER_UNKNOWN": "There is no dead letter with this id.",
     "ERR_BATCH_UNKNOWN": "There is no batch with this id.",
     "ERR_BULK_TOO_LARGE": "More jobs were submitted in one call than the limit.",
@@ -221,6 +222,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
         "A failed job whose letter is gone runs again by: penstock queue retry JOB.",
     ),
     "ERR_JOB_ID_TAKEN": ("Draw another id and submit again.",),
+    "ERR_NOTHING_FAILED": (
+        "Submit it again if it has changed.",
+        "Build its collection anew: penstock ingest reindex --rag NAME.",
+    ),
     "ERR_HANDLER_MISSING": ("Start a worker that knows this item type, then retry the job.",),
     "ERR_TIMEOUT": ("Raise worker.timeouts for this item type.", "Look for what made it slow, then retry."),
     "ERR_CANCELLED": ("Replay the job if it is wanted after all: penstock queue retry JOB.",),
@@ -394,6 +399,9 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_DISK_FULL": ("Free some space; waiting jobs go on by themselves.",),
 }
 """What a person can do, by code; a code that explains itself needs none."""
+
+MEANT = frozenset({"ERR_CANCELLED", "ERR_SUPERSEDED"})
+"""Ends somebody wanted: what failed is tried again without them, unless their code is named."""
 
 SALVAGEABLE = frozenset(
     code for code, advice in SUGGESTIONS.items() if any("--skip-validation" in line for line in advice)

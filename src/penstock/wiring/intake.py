@@ -181,6 +181,14 @@ async def last_job(store: Store, document: Document) -> Job | None:
     return None
 
 
+def check_failed(document: Document) -> None:
+    """Refused unless it is in error, so that there is something to try again."""
+    if document.state is not DocumentState.ERROR:
+        is_done = document.state is DocumentState.INGESTED
+        code = "ERR_NOTHING_FAILED" if is_done else "ERR_JOB_UNFINISHED"
+        raise Refused(f"it is {document.state}, not in error", code=code)
+
+
 async def try_again(store: Store, document: Document, job: Job) -> JobId:
     """Run the job of a document in error again, as a new one that names it; the document waits from now."""
     return await store.write(lambda tx: submit_again(tx, document, job))
@@ -191,8 +199,7 @@ def submit_again(tx: Transaction, document: Document, job: Job) -> JobId:
     now = tx.documents.get(document.id)
     if now is None or now.hidden:
         raise Refused("there is no such document", code="ERR_DOCUMENT_UNKNOWN")
-    if now.state is not DocumentState.ERROR:
-        raise Refused(f"it is {now.state}, not in error", code="ERR_JOB_UNFINISHED")
+    check_failed(now)
     again = NewJob(
         tenant=job.tenant,
         collection=now.collection_name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+from penstock.model.codes import MEANT
 from penstock.model.errors import Refused
 from penstock.model.jobs import Accepted, Job
 from penstock.model.letters import Letter, Replay
@@ -14,8 +15,6 @@ from penstock.ports.queue import Queue
 from penstock.ports.replaying import replayed_once
 
 PAGE = 500
-MEANT = frozenset({"ERR_CANCELLED", "ERR_SUPERSEDED"})
-"""Ends somebody wanted: running such a job again could bring back what was deleted."""
 NEVER = 0.0
 
 

@@ -145,7 +145,7 @@ class ManyAsked(Asked):
 
 
 class FailedAsked(Asked):
-    """Which failed documents: of one collection or of all, with one error code or any."""
+    """Which failed documents: of one collection or of all, with one error code or any that nobody wanted."""
 
     collection: str | None = Field(default=None, max_length=NAME_MAX)
     code: str | None = Field(default=None, max_length=100)

@@ -16,6 +16,7 @@ from penstock.doors.cli.session import with_store
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import plural
 from penstock.model.catalogue import Document, DocumentState
+from penstock.model.codes import MEANT
 from penstock.model.errors import Refused
 from penstock.model.states import ENDED
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     notes=(
         "Piped, a line is: document id, new job.",
         "A document that is being tried again already is left alone, so saying it twice does it once.",
+        "What was called off (`ERR_CANCELLED`, `ERR_SUPERSEDED`) is left alone unless `--code` names it.",
         "A code that does not exist, and that no document has, ends with 1.",
     ),
 )
@@ -60,7 +62,7 @@ def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_ru
             wanted = [
                 each
                 async for each in documents(store, collection, DocumentState.ERROR)
-                if each.error is not None and code in (None, each.error.code)
+                if each.error is not None and is_chosen(each.error.code, code)
             ]
             is_known = is_known or bool(wanted)
             for document in wanted:
@@ -70,6 +72,11 @@ def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_ru
         return done
 
     show(given, with_store(given, work))
+
+
+def is_chosen(error: str, code: str | None) -> bool:
+    """Whether what ended so is tried again; what was called off only where its code is named."""
+    return error not in MEANT if code is None else error == code
 
 
 def check(*, failed: bool) -> None:

@@ -18,6 +18,7 @@ from penstock.doors.cli.session import every, known, with_store
 from penstock.doors.cli.shapes import ReplayFacts, Retried, SkippedFacts
 from penstock.doors.cli.values import text
 from penstock.doors.cli.words import plural, shown
+from penstock.model.codes import MEANT
 from penstock.model.errors import Refused
 from penstock.model.jobs import Job, JobId
 from penstock.model.states import ENDED, State
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 PORTION = 20
 """Jobs run again at once: each brings its payload along, and one may be a megabyte."""
-MEANT = frozenset({"ERR_CANCELLED", "ERR_SUPERSEDED"})
-"""Ends somebody wanted: running such a job again could bring back what was deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ def retry(given: Given, failed: bool, name: str | None, code: str | None, dry_ru
         found: list[Document] = []
         async with aclosing(server.documents(collection=name, status="error", sort="name")) as documents:
             async for each in documents:
-                if each.error is not None and code in (None, each.error.code):
+                if each.error is not None and retrying.is_chosen(each.error.code, code):
                     found.append(each)
         if not found:
             refuse_unknown(code)

@@ -22,13 +22,14 @@ from penstock.doors.http.routes.documents import DocumentName, detail_of, known_
 from penstock.doors.http.routes.workspaces import known
 from penstock.intake.admission import Admitted, Order, admit_deletion
 from penstock.model.accounts import Workspace
-from penstock.model.catalogue import Document, DocumentState, StageState
+from penstock.model.catalogue import Document, StageState
+from penstock.model.codes import MEANT
 from penstock.model.errors import Refused
 from penstock.model.jobs import PRIORITY_NAMES, Accepted, Job
 from penstock.model.requests import fingerprint_of
 from penstock.model.states import ENDED
 from penstock.ports.database import Transaction
-from penstock.wiring.intake import last_job, submit_again
+from penstock.wiring.intake import check_failed, last_job, submit_again
 
 router = APIRouter(route_class=Admitting, prefix="/workspaces/{workspace_id}/documents", tags=["documents"])
 AT_ONCE = 1_000
@@ -39,8 +40,9 @@ AT_ONCE = 1_000
 async def retry_failed(house: In, here: Here, asked: FailedAsked, repeatable: Repeatable) -> Response:
     """Try documents in error again, all or those of one collection or code.
 
-    A call looks at a thousand, in the order of collections and paths; one whose job is no longer kept is left
-    out. `next` is where another call goes on.
+    What somebody called off (`ERR_CANCELLED`, `ERR_SUPERSEDED`) is left alone unless `code` names it. A call
+    looks at a thousand, in the order of collections and paths; one whose job is no longer kept is left out.
+    `next` is where another call goes on.
     """
     mark = fingerprint_of("retry failed", here.id, asked.model_dump_json())
     if (told := await repeatable.earlier(mark)) is not None:
@@ -50,7 +52,7 @@ async def retry_failed(house: In, here: Here, asked: FailedAsked, repeatable: Re
     found = await house.store.browser.failed(
         here.id, collection=collection, code=asked.code, after=last, limit=AT_ONCE
     )
-    failed = await _failed(house, found)
+    failed = await _failed(house, [each for each in found if asked.code or not _was_meant(each)])
     following = found[-1].id if len(found) == AT_ONCE else None
 
     def work(tx: Transaction) -> RetriedPage:
@@ -95,8 +97,7 @@ async def retry(house: In, here: Here, document_id: DocumentName, repeatable: Re
     if (told := await repeatable.earlier(mark)) is not None:
         return told
     found = await known_document(house, here, document_id)
-    if found.state is not DocumentState.ERROR:
-        raise Refused(f"it is {found.state}, not in error", code="ERR_JOB_UNFINISHED")
+    check_failed(found)
     job = await _ended_job(house, found)
     if job is None:
         raise Refused("its job is not kept, or runs; send the document again", code="ERR_JOB_UNFINISHED")
@@ -139,6 +140,11 @@ def deleted(tx: Transaction, *, house: House, here: Workspace, documents: Sequen
             for document, each in zip(documents, done, strict=True)
         ]
     )
+
+
+def _was_meant(document: Document) -> bool:
+    """Whether somebody wanted it to end so."""
+    return document.error is not None and document.error.code in MEANT
 
 
 async def _failed(house: House, documents: Sequence[Document]) -> list[tuple[Document, Job]]:
