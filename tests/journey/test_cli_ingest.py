@@ -171,6 +171,28 @@ def test_text_comes_by_stdin(program: Program, folder: Path) -> None:
     assert (bad.error["code"], none.error["code"]) == ("ERR_TEXT_ENCODING", "ERR_FILE_EMPTY")
 
 
+@pytest.mark.parametrize(
+    ("begins", "kind"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF"),
+        (b"%PDF-1.4\n1 0 obj", "a PDF"),
+        (b"PK\x03\x04\x14\x00\x06\x00", "an Office document"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0d", "a PNG picture"),
+    ],
+)
+def test_a_file_on_stdin_is_told_to_be_named(
+    program: Program, folder: Path, begins: bytes, kind: str
+) -> None:
+    """Stdin takes text: what is plainly another file is called so, and nobody is told to save it as UTF-8."""
+    ran = program(*SUBMIT, "--path", "-", stdin=begins)
+
+    assert ran.code == 1
+    assert f"stdin takes text, and this is {kind}" in ran.err
+    assert "name its path" in ran.err
+    assert "UTF-8" not in ran.err
+    assert program.rows() == []
+
+
 def test_metadata_and_options_are_kept_with_the_job(program: Program, folder: Path) -> None:
     """Pairs become the document's metadata; a pair that is none is refused."""
     program(*SUBMIT, folder / "a.md", "--meta", "team=blue", "--meta", "year=2026", "--skip-validation")

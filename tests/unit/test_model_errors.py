@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.model.codes import CODES, SUGGESTIONS
+from penstock.model.codes import BLANK, CODES, FITTING, SUGGESTIONS
 from penstock.model.errors import (
     Broken,
     ErrorClass,
@@ -56,6 +56,16 @@ def test_a_report_keeps_code_and_message() -> None:
 
     assert (report.code, report.message) == ("ERR_DISK_FULL", "the disk is full of stars")
     assert report.suggestions == SUGGESTIONS["ERR_DISK_FULL"]
+
+
+def test_advice_fits_what_is_told() -> None:
+    """Who handed in blanks need not look for pictures; whoever reads the list sees all there is."""
+    blank, pictures = (Refused(words, code="ERR_NO_TEXT").report() for words in (BLANK, "only pictures"))
+
+    assert any("OCR" in line for line in pictures.suggestions)
+    assert blank.suggestions
+    assert not any("OCR" in line for line in blank.suggestions)
+    assert all(set(fit) <= set(SUGGESTIONS[code]) for (code, _), fit in FITTING.items())
 
 
 def test_what_nobody_foresaw_is_transient_and_keeps_its_name() -> None:

@@ -204,6 +204,16 @@ def test_blanks_are_no_text(name: str) -> None:
     assert code_of(b" \n\t\n  ", name) == "ERR_NO_TEXT"
 
 
+@pytest.mark.parametrize(("name", "has_pictures"), [("a.txt", False), ("a.csv", False), ("a.html", True)])
+def test_advice_about_pictures_is_for_what_may_show_some(name: str, has_pictures: bool) -> None:
+    """A blank text is told to be blank, whether it came as a file or by itself; a page may be a picture."""
+    with pytest.raises(Refused) as refused:
+        read_bytes(b"  \n  ", name)
+
+    assert "file" not in refused.value.message
+    assert any("OCR" in line for line in refused.value.suggestions) == has_pictures
+
+
 @pytest.mark.parametrize(
     ("line", "media"),
     [

@@ -89,7 +89,7 @@ CODES: Mapping[str, str] = {
     "ERR_HTML_INVALID": "The page cannot be read.",
     "ERR_JSON_INVALID": "The file is not valid JSON.",
     "ERR_TEXT_ENCODING": "The bytes are no text in any encoding we know.",
-    "ERR_NO_TEXT": "The file holds no text, only pictures or nothing at all.",
+    "ERR_NO_TEXT": "There is no text in it, only pictures or nothing at all.",
     "ERR_ARCHIVE_BOMB": "The file unpacks to far more than it should.",
     "ERR_PARSE_TIMEOUT": "Parsing took longer than the limit.",
     "ERR_PARSE_MEMORY": "Parsing needed more memory than the limit.",
@@ -181,6 +181,9 @@ CODES: Mapping[str, str] = {
 }
 """Every code there is, and what it means; the reference page is made from it."""
 
+BLANK = "There is no text in it, only blanks."
+NO_CELLS = "The spreadsheet holds no filled cell."
+_SAVED = "Check that it was saved with its text."
 _SALVAGE = "Take what can still be read of it with --skip-validation."
 SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_TOKEN_MISSING": ("Send the header Authorization: Bearer TOKEN.",),
@@ -290,7 +293,10 @@ SUGGESTIONS: Mapping[str, tuple[str, ...]] = {
     "ERR_HTML_INVALID": ("Open it in a browser and save it again.",),
     "ERR_JSON_INVALID": ("Check it with a JSON tool.", "Give it the ending .txt to take it as plain text."),
     "ERR_TEXT_ENCODING": ("Save the file as UTF-8.",),
-    "ERR_NO_TEXT": ("Run text recognition (OCR) over it and submit the result.",),
+    "ERR_NO_TEXT": (
+        _SAVED,
+        "Where it shows pictures of text, run text recognition (OCR) and submit the result.",
+    ),
     "ERR_ARCHIVE_BOMB": ("Look at where the file came from.",),
     "ERR_PARSE_TIMEOUT": ("Split the file.", "Raise parser.timeout."),
     "ERR_PARSE_MEMORY": ("Split the file.", "Raise parser.memory."),
@@ -407,3 +413,14 @@ SALVAGEABLE = frozenset(
     code for code, advice in SUGGESTIONS.items() if any("--skip-validation" in line for line in advice)
 )
 """Codes that advise to skip validation; who has skipped it already is told `ERR_UNSALVAGEABLE` instead."""
+
+FITTING: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("ERR_NO_TEXT", BLANK): (_SAVED,),
+    ("ERR_NO_TEXT", NO_CELLS): (_SAVED,),
+}
+"""What of that fits, where the message tells more than the code."""
+
+
+def suggestions_for(code: str, message: str) -> tuple[str, ...]:
+    """What a person can do about an error of this code that is told in these words."""
+    return FITTING.get((code, message)) or SUGGESTIONS.get(code, ())

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
-from penstock.model.codes import SUGGESTIONS
+from penstock.model.codes import suggestions_for
 from penstock.model.traces import trace_of
 
 MESSAGE_LENGTH_MAX = 4000
@@ -52,8 +52,8 @@ class ErrorReport:
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """What a person can do about it, by code."""
-        return SUGGESTIONS.get(self.code, ())
+        """What a person can do about it."""
+        return suggestions_for(self.code, self.message)
 
 
 class Fault(Exception):
@@ -71,8 +71,8 @@ class Fault(Exception):
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """What a person can do about it, by code."""
-        return SUGGESTIONS.get(self.code, ())
+        """What a person can do about it."""
+        return suggestions_for(self.code, self.message)
 
     def report(self) -> ErrorReport:
         """The same facts as a value to keep with a job."""

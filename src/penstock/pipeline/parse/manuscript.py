@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from penstock.model.codes import BLANK
 from penstock.model.errors import Refused
 from penstock.model.parsed import Heading, Media, Page, Parsed
 from penstock.pipeline.parse.cleaning import clean, one_line
@@ -24,6 +25,9 @@ CUTS_IN_WINDOW_MAX = 100_000
 """A window must fit a frame, however many cuts are told at once."""
 NOTES_MAX = 20
 TITLE_CHARS_MAX = 300
+PLAIN = frozenset({Media.TEXT, Media.MARKDOWN, Media.CSV, Media.JSON, Media.CODE})
+"""Formats in which nothing but text can be shown."""
+WORDLESS = "There is no text in it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +180,7 @@ class Manuscript:
         self.end_page()
         self._flush()
         if not self._has_words:
-            raise Refused("The file holds no text.", code="ERR_NO_TEXT")
+            raise Refused(BLANK if media in PLAIN else WORDLESS, code="ERR_NO_TEXT")
         title = one_line(clean(self.title or ""))[:TITLE_CHARS_MAX].strip()
         return Ending(media=media, title=title or None, language=language, notes=tuple(self._notes))
 

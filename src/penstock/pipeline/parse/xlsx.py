@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import BinaryIO
 
+from penstock.model.codes import NO_CELLS
 from penstock.model.errors import Refused
 from penstock.model.parsed import Media
 from penstock.pipeline.parse.archives import Archive
@@ -68,7 +69,7 @@ def write_xlsx(file: BinaryIO, manuscript: Manuscript, sparing: Sparing) -> None
         if not full and sparing.damage is not None:
             raise refusal(Media.XLSX, sparing.damage)
         if not full:
-            raise Refused("The spreadsheet holds no filled cell.", code="ERR_NO_TEXT")
+            raise Refused(NO_CELLS, code="ERR_NO_TEXT")
 
 
 def _sheets(archive: Archive, main: str) -> tuple[list[tuple[str, str]], bool]:

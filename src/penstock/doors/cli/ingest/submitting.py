@@ -17,21 +17,22 @@ from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import dry_run, verb
 from penstock.doors.cli.ingest import paths
 from penstock.doors.cli.ingest.following import Outlook
+from penstock.doors.cli.ingest.items import item_of, plan_of, size_in, tell_next, to_follow
 from penstock.doors.cli.ingest.oversights import Oversights
+from penstock.doors.cli.ingest.piped import kind_of
 from penstock.doors.cli.ingest.shapes import Handed, ItemFacts, Refusals, WaitFacts
 from penstock.doors.cli.ingest.swapping import documents_in, swap_sentence, wait_for_swap, would_be_built
 from penstock.doors.cli.ingest.waiting import facts_of, left_of, tell_end, wait
 from penstock.doors.cli.session import Begins, with_store
 from penstock.doors.cli.values import duration, pair, text
-from penstock.doors.cli.words import plural, size
+from penstock.doors.cli.words import plural
 from penstock.doors.streams import silence
 from penstock.model.errors import Refused
 from penstock.model.jobs import priority_of
 from penstock.model.options import Options
-from penstock.model.payloads import Content, File, Folder, Library, Project, item_type_of
+from penstock.model.payloads import Content, File, Folder, Library, Project
 
 if TYPE_CHECKING:
-    from penstock.intake.admission import Admitted
     from penstock.model.catalogue import Collection, GenerationId
     from penstock.model.jobs import JobId
     from penstock.settings import Settings
@@ -173,7 +174,7 @@ class Submission:
         if not jobs:  # a server had them all already
             output.talk("interrupted; nothing is left to do")
             return Exit.INTERRUPTED
-        output.talk(f"interrupted; {left_of(outlook)}; {_to_follow(len(jobs))}:")
+        output.talk(f"interrupted; {left_of(outlook)}; {to_follow(len(jobs))}:")
         output.talk(f"  penstock ingest status --job {jobs[0]} --follow")
         return Exit.INTERRUPTED
 
@@ -205,13 +206,13 @@ class Submission:
                 )
             )
         elif call.dry_run:
-            output.table((item["kind"], item["name"], _size(item)) for item in self._items)
+            output.table((item["kind"], item["name"], size_in(item)) for item in self._items)
             output.talk(f"{plural(len(self._items), 'job')} would be submitted; nothing was changed")
         elif found is not None:
             tell_end(found, quiet=call.quiet)
             self._tell_swap()
         elif not call.quiet:
-            _tell_next(self._items)
+            tell_next(self._items)
 
     def _tell_swap(self) -> None:
         rebuilt = self._rebuilt
@@ -241,7 +242,7 @@ class _Submit(Submission):
             return Exit.OK
         generation = await self._reindex(store, settings, collection) if call.reindex else None
         admitted = await submit_all(store, settings, call.collection, requests, options)
-        self._items = [_item(request, each) for request, each in zip(requests, admitted, strict=True)]
+        self._items = [item_of(request, each) for request, each in zip(requests, admitted, strict=True)]
         if not self._given.as_json:
             print_ids(self._items)
         if not call.wait:
@@ -262,7 +263,7 @@ class _Submit(Submission):
         counts = await store.catalogue.counts(collection.id)
         policy = policy_of(settings, collection)
         self._reindexing = self._call.reindex and policy.rebuilds(counts["visible"])
-        self._items = await _plan(requests, settings, self._overlooked)
+        self._items = await plan_of(requests, settings, self._overlooked)
         self._overlooked.tell()
         if self._call.reindex:
             told = would_be_built(collection.name, documents_in(counts))
@@ -352,6 +353,8 @@ def text_of_stdin(bytes_max: int, limit: str = "limits.payload_bytes") -> str:
     if sys.stdin.isatty():
         output.talk("reading text; Ctrl-D ends")
     data = sys.stdin.buffer.read(bytes_max + 1)
+    if (kind := kind_of(data)) is not None:
+        raise click.UsageError(f"stdin takes text, and this is {kind}: store it as a file and name its path")
     if len(data) > bytes_max:
         raise Refused(
             f"stdin holds more than {bytes_max:,} bytes, which is {limit}; store it as a file and name that",
@@ -384,38 +387,6 @@ def metadata_of(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-async def _plan(requests: Sequence[Request], settings: Settings, overlooked: Oversights) -> list[ItemFacts]:
-    from penstock.wiring.intake import count_files
-
-    items = []
-    for request in requests:
-        item = _item(request, None)
-        if isinstance(request.payload, Folder | Project):
-            counted = await count_files(request.payload, settings.limits.folder_files)
-            item["files"], item["size"] = counted.files, counted.bytes
-            overlooked.add(counted.overlooked, counted.named)
-        items.append(item)
-    return items
-
-
-def _item(request: Request, admitted: Admitted | None) -> ItemFacts:
-    return ItemFacts(
-        kind=item_type_of(request.payload).value,
-        name=request.name,
-        size=request.size,
-        files=None,
-        priority=request.priority,
-        job_id=None if admitted is None else admitted.job,
-        how=None if admitted is None else admitted.how.value,
-        document_id=None if admitted is None else admitted.document,
-    )
-
-
-def _size(item: ItemFacts) -> str:
-    told = "" if item["size"] is None else size(item["size"])
-    return told if item["files"] is None else f"{plural(item['files'], 'file')}, {told}"
-
-
 def print_ids(items: Sequence[ItemFacts]) -> None:
     """The ids of the jobs, a line each."""
     try:
@@ -423,14 +394,3 @@ def print_ids(items: Sequence[ItemFacts]) -> None:
         output.flush()
     except BrokenPipeError:
         silence(sys.stdout)  # nobody reads the ids; the jobs are wanted all the same
-
-
-def _tell_next(items: Sequence[ItemFacts]) -> None:
-    hows = {item["how"] for item in items}
-    joined = "" if hows == {"created"} else "; some joined a job that was waiting already"
-    output.talk(f"{plural(len(items), 'job')} submitted{joined}; {_to_follow(len(items))}:")
-    output.talk(f"  penstock ingest status --job {items[0]['job_id']} --follow")
-
-
-def _to_follow(jobs: int) -> str:
-    return "to follow it" if jobs == 1 else "to follow the first"
