@@ -74,7 +74,7 @@ LEFT_OUT = {
         f"query.{name}"
         for name in ("status", "name", "metadata", "sort", "order", "after", "before", "limit", "since")
     ),
-    *("query.ticket", "query.token", "header.Last-Event-ID", "header.prefer", "header.If-Match"),
+    *("query.ticket", "query.token", "header.Last-Event-ID", "header.Prefer", "header.If-Match"),
     *("header.If-None-Match", "header.Range", "header.If-Range"),
     *("body.top_k", "body.threshold", "body.filters.path", "body.filters.metadata", "body.metadata"),
     *("body.code", "body.quote", "body.priority", "body.skip_validation", "body.preserve_metadata"),
