@@ -131,6 +131,21 @@ def test_show_names_failures_by_code_and_sources(program: Program) -> None:
     assert shown["building_progress"] is None
 
 
+def test_show_is_for_eyes_too(program: Program) -> None:
+    """Piped, each fact has a line by its name, whatever it stands inside of; nothing is JSON."""
+    filled(program)
+
+    piped = program("collection", "show", "notes")
+    drawn = program.on_terminal("collection", "show", "notes", columns=80)
+
+    assert ["documents.ingested", "1"] in piped.cells
+    assert ["failures.1.name", "bad.pdf"] in piped.cells
+    assert ["failures_by_code.ERR_PDF_INVALID", "1"] in piped.cells
+    assert ["sources.1.path", str(program.data / "sources" / "notes" / "incoming")] in piped.cells
+    assert "{" not in piped.out + drawn.out
+    assert max(map(len, drawn.out.splitlines())) <= 80
+
+
 def test_an_unknown_collection_is_answered_with_those_there_are(program: Program) -> None:
     """Whoever mistypes a name sees the right one."""
     program("collection", "create", "handbook")

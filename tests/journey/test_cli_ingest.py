@@ -316,6 +316,32 @@ def test_a_folder_that_failed_shows_no_batch_that_never_ends(
     assert deviations(record, StatusRecord) == []
 
 
+def test_a_status_is_for_eyes_too(program: Program, folder: Path) -> None:
+    """What a look at a folder found is told in words on a terminal, and piped by its name; never as JSON."""
+    (job,) = program(*SUBMIT, folder).lines
+    counts = {"found": 4, "new": 3, "changed": 1, "unchanged": 0, "gone": 0, "overlooked": 1}
+    report = {"root": str(folder), **counts, "examples": {"overlooked": [f"{folder}/pipe (special)"]}}
+
+    async def end(store: Store) -> None:
+        (parent,) = await store.queue.claim(WorkerId("by-hand"), 1)
+        await store.write(lambda tx: tx.kept.keep_report(parent.job_id, json.dumps(report)))
+        await store.batches.seal_batch(await store.batches.open_batch(job))
+        await store.queue.settle([(parent, DONE)])
+
+    program.in_store(end)
+
+    piped = program("ingest", "status", "--job", job)
+    drawn = program.on_terminal("ingest", "status", "--job", job, columns=80)
+
+    assert ["found.new", "3"] in piped.cells
+    assert ["found.examples.overlooked.1", f"{folder}/pipe (special)"] in piped.cells
+    assert ["batch.state", "done"] in piped.cells
+    assert "4 files: 3 new, 1 changed, 0 unchanged, 0 gone" in drawn.out
+    assert "pipe (special)" in "".join(line.strip() for line in drawn.out.splitlines())
+    assert "{" not in piped.out + drawn.out
+    assert max(map(len, drawn.out.splitlines())) <= 80
+
+
 def test_a_list_pages_on(program: Program, folder: Path) -> None:
     """Pages follow each other by identity and show every document once."""
     program(*SUBMIT, folder / "a.md", folder / "b.md", folder / "c.txt")

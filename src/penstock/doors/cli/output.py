@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,20 @@ def table(rows: Iterable[Iterable[object]]) -> None:
 def facts(named: Mapping[str, object]) -> None:
     """A document as lines, a name and a value each; what is not text is JSON, what is absent is left out."""
     lines((name, _cell(value)) for name, value in named.items() if value is not None)
+
+
+def leaves(named: Mapping[str, object]) -> dict[str, object]:
+    """The facts inside facts, each named by its way there: `batch.total`, `sources.1.path`; nothing empty."""
+    found: dict[str, object] = {}
+    for name, value in named.items():
+        inner = value
+        if isinstance(inner, Sequence) and not isinstance(inner, str):
+            inner = {str(number): each for number, each in enumerate(inner, start=1)}
+        if isinstance(inner, Mapping):
+            found |= {f"{name}.{word}": each for word, each in leaves(inner).items()}
+        else:
+            found[name] = inner
+    return found
 
 
 def _cell(value: object) -> str:

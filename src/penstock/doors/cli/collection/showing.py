@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     "show",
     examples=("penstock collection show handbook", "penstock collection show handbook --json"),
     shape=CollectionDetails,
-    notes=("Piped, a line is a name and a value; values that are not text are JSON.",),
+    notes=(
+        "Piped, a line is a name and a value; what stands inside another is named after it: "
+        "`documents.ingested`, `sources.1.path`.",
+    ),
 )
 @click.argument("name", type=text)
 @click.pass_obj
@@ -48,4 +51,4 @@ def show_details(given: Given, found: CollectionDetails) -> None:
 
         output.draw(pictures.collection(found, time.time()))
     else:
-        output.facts(found)
+        output.facts(output.leaves(found))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -110,6 +111,8 @@ def record(found: StatusRecord) -> RenderableType:
     progress = found["progress"]
     if progress is not None and found["status"] == "processing":
         table.add_row("progress", _bar(progress["done"], progress["total"]))
+    if isinstance(survey := found.get("found"), dict) and "new" in survey:
+        _add_survey(table, survey)
     if found["batch"] is not None:
         _add_batch(table, found["batch"])
     if found["error"] is not None:
@@ -121,6 +124,19 @@ def record(found: StatusRecord) -> RenderableType:
 
 def _took(seconds: float) -> str:
     return f"{seconds:.1f}s" if seconds < 60 else span(seconds)
+
+
+def _add_survey(table: Table, survey: Mapping[str, Any]) -> None:
+    """What a look at a folder found, and what it left out."""
+    told = ", ".join(f"{survey[word]:,} {word}" for word in ("new", "changed", "unchanged", "gone"))
+    table.add_row("found", Text(f"{plural(survey['found'], 'file')}: {told}"))
+    if survey["overlooked"]:
+        table.add_row("left out", Text(f"{survey['overlooked']:,}", style="yellow"))
+    shown = survey.get("examples", {}).get("overlooked", [])[:FAILURES_SHOWN]
+    for each in shown:
+        table.add_row("", Text(clean(str(each)), style="yellow"))
+    if survey["overlooked"] > len(shown):
+        table.add_row("", Text(f"… and {survey['overlooked'] - len(shown):,} more", style="dim"))
 
 
 def _add_batch(table: Table, batch: BatchFacts) -> None:

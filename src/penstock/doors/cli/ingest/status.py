@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     ),
     shape=StatusRecord,
     notes=(
-        "Piped, a line is a name and a value; values that are not text are JSON.",
+        "Piped, a line is a name and a value; what stands inside another is named after it: "
+        "`batch.total`, `stages.1.status`.",
         "States are submitted, queued, processing, done and failed.",
         "With `--follow` it goes on until the job and its children have ended, and ends with 2 if any "
         "failed; piped, a line is printed when something changes, with `--json` one document a line.",
@@ -102,7 +103,7 @@ def show(given: Given, record: StatusRecord) -> None:
 
         output.draw(pictures.record(record))
     else:
-        output.facts(record)
+        output.facts(output.leaves(record))
 
 
 async def _follow(
