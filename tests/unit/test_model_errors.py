@@ -2,7 +2,8 @@
 
 import pytest
 
-from penstock.model.codes import BLANK, CODES, FITTING, SUGGESTIONS
+from penstock.model.advice import FITTING, SUGGESTIONS
+from penstock.model.codes import BLANK, CODES
 from penstock.model.errors import (
     Broken,
     ErrorClass,

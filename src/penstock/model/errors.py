@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
-from penstock.model.codes import suggestions_for
+from penstock.model.advice import suggestions_for
 from penstock.model.traces import trace_of
 
 MESSAGE_LENGTH_MAX = 4000

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+from penstock.model.advice import SALVAGEABLE
 from penstock.model.catalogue import (
     LOCAL_TENANT,
     BlobId,
@@ -31,7 +32,6 @@ from penstock.model.catalogue import (
     VersionId,
 )
 from penstock.model.chunks import Chunk, Piece, Vector
-from penstock.model.codes import SALVAGEABLE
 from penstock.model.errors import Broken, Fault, Refused, Unavailable, Unkept
 from penstock.model.files import BlobHash
 from penstock.model.jobs import Lease, TenantId

@@ -14,7 +14,8 @@ from penstock.doors.cli.given import Given
 from penstock.doors.cli.grammar import EVERYWHERE, Noun, Verb, verb
 from penstock.doors.cli.remote import WAYS
 from penstock.doors.cli.shapes import ErrorFacts, Page
-from penstock.model.codes import CODES, SUGGESTIONS
+from penstock.model.advice import SUGGESTIONS
+from penstock.model.codes import CODES
 
 _CLI_OPENING = """\
 # Command line

@@ -13,7 +13,8 @@ from http import HTTPStatus
 import msgspec
 from starlette.responses import Response
 
-from penstock.model.codes import CODES, SUGGESTIONS
+from penstock.model.advice import SUGGESTIONS
+from penstock.model.codes import CODES
 from penstock.model.errors import Broken, Exhausted, Fault, Refused, Unavailable
 
 MEDIA = "application/problem+json"
