@@ -481,6 +481,36 @@ def test_a_dropped_file_is_named_by_where_it_lies(program: Program, folder: Path
     ]
 
 
+def test_dropped_files_are_named_by_the_folder_they_lie_in(program: Program, folder: Path) -> None:
+    """`processed` means what search shows there: not what waits to be moved, nor what was taken away."""
+    own = program.data / "sources" / "notes"
+    incoming, processed = own / "incoming", own / "processed"
+    for each in (incoming / "deep", processed):
+        each.mkdir(parents=True)
+    dropped = [incoming / name for name in ("cats.md", "deep/cats.md", "dogs.md", "gone.md", "new.md")]
+    for file in dropped:
+        file.write_text(f"{file} sleeps all day", encoding="utf-8")
+
+    async def fill(store: Store) -> None:
+        for file in dropped:
+            await ingested(store, program.data, file, [f"{file} sleeps all day"])
+
+    program.in_store(fill)
+    for file, name in zip(dropped, ("cats.md", "cats (2).md", "dogs.md"), strict=False):
+        file.rename(processed / name)
+    dropped[3].unlink()
+
+    found = program.json("search", "sleep all day", "--path", f"{processed}/")
+    asked = program.json("ask", "who sleeps all day?", "--path", processed, "--quote")
+    planned = program.json("ingest", "delete", "--rag", "notes", "--path", processed, "--dry-run")
+
+    shown = {str(processed / name) for name in ("cats.md", "cats (2).md", "dogs.md")}
+    assert {hit["identity"] for hit in found["hits"]} == shown
+    assert {each["identity"] for each in asked["citations"]} <= shown
+    assert asked["citations"]
+    assert {each["name"] for each in planned["documents"]} == {str(file) for file in dropped[:3]}
+
+
 def test_a_link_to_a_folder_means_the_folder(program: Program, folder: Path) -> None:
     """As one to a file means the file: a dry run and a submit say the same, and the job can read it."""
     link = program.folder / "link"

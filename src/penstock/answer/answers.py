@@ -86,8 +86,10 @@ class Answers:
                 yield telling
 
     async def _ground(self, filters: Filters) -> Ground | None:
-        meant = filters if self._places is None else await self._places.meant(filters)
-        return await ground_of(self._catalogue, self._workspace, meant)
+        ground = await ground_of(self._catalogue, self._workspace, filters)
+        if ground is None or self._places is None:
+            return ground
+        return replace(ground, scope=await self._places.meant(ground.scope))
 
     async def _completed(self, answer: Answer, ground: Ground) -> Answer:
         """With exact places; where it is none, or weak, it tells of documents that may know more."""

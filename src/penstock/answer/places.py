@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import BinaryIO, Protocol
 
-from penstock.answer.scoping import Filters
 from penstock.model.answers import Answer, Citation, Findings, Quote
 from penstock.model.catalogue import BlobId, Document, DocumentId, WorkspaceId
 from penstock.model.errors import Fault
 from penstock.model.files import BlobHash
 from penstock.model.parsed import Parsed, page_at
+from penstock.model.passages import Scope
 from penstock.model.sections import Sections
 from penstock.ports.blobs import Blobs
 from penstock.ports.catalogue import Catalogue
@@ -54,13 +54,13 @@ class Places:
         self._blobs = blobs
         self._whereabouts = whereabouts
 
-    async def meant(self, filters: Filters) -> Filters:
-        """The same filters; a file named by where it lies now is named by its document."""
-        if filters.path is None or self._whereabouts is None:
-            return filters
-        found = await self._whereabouts.documents_at(self._catalogue, self._workspace, filters.path)
-        there = tuple(each.id for each in found if not filters.documents or each.id in filters.documents)
-        return replace(filters, path=None, documents=there) if there else filters
+    async def meant(self, scope: Scope) -> Scope:
+        """The same scope; files named by where they or their folder lie now are named by their documents."""
+        if scope.path_prefix is None or self._whereabouts is None:
+            return scope
+        found = await self._whereabouts.documents_at(self._catalogue, self._workspace, scope.path_prefix)
+        there = tuple(each.id for each in found if not scope.documents or each.id in scope.documents)
+        return replace(scope, path_prefix=None, documents=there) if there else scope
 
     async def narrowed(self, answer: Answer) -> Answer:
         """The same answer; what it quotes is cited by its own place, in the file where that lies now."""

@@ -29,6 +29,11 @@ class SourceFolders:
         collection = path.parent.parent.name
         return collection if collection and path.parent == self.outcome(collection, done=True) else None
 
+    def finishing_in(self, folder: Path) -> str | None:
+        """The collection whose processed files lie in this folder."""
+        collection = folder.parent.name
+        return collection if collection and folder == self.outcome(collection, done=True) else None
+
     def holds(self, collection: str, path: Path) -> bool:
         """Whether a file lies in the collection's incoming folder; only such a file is ever moved."""
         return path.is_relative_to(self.incoming(collection)) and ".." not in path.parts

@@ -5,8 +5,12 @@ People are shown where the file lies, so that is what they call it by: the way b
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from penstock.intake.incoming import SourceFolders
@@ -45,19 +49,48 @@ class Whereabouts:
         return name if found is None else str(found)
 
     async def documents_at(self, catalogue: Catalogue, workspace: WorkspaceId, path: str) -> list[Document]:
-        """The documents whose file lies there since it was moved; empty where none was moved there."""
-        name = self._folders.finished_in(Path(path))
-        collection = None if name is None else await catalogue.collection(workspace, name)
-        if collection is None:
+        """The documents whose file lies there, or in that folder, since it was moved; often none."""
+        there = Path(path)
+        if (name := self._folders.finished_in(there)) is not None:
+            return [
+                document
+                async for page in self._dropped(catalogue, workspace, name)
+                for document in page
+                if await self._lies_at(document, there)
+            ]
+        if (name := self._folders.finishing_in(there)) is None:
             return []
-        found: list[Document] = []
-        under, after = str(self._folders.incoming(collection.name)), None
+        names = await asyncio.to_thread(_names_in, there)
+        return [
+            document
+            async for page in self._dropped(catalogue, workspace, name)
+            for document in await asyncio.to_thread(self._moved, page)
+            if names[document.name] == 1 or (names[document.name] and await self._lies_in(document, there))
+        ]
+
+    async def _dropped(
+        self, catalogue: Catalogue, workspace: WorkspaceId, name: str
+    ) -> AsyncIterator[list[Document]]:
+        """The documents of a collection that were dropped into its incoming folder, page by page."""
+        collection = await catalogue.collection(workspace, name)
+        if collection is None:
+            return
+        under, after = str(self._folders.incoming(name)), None
         while page := await catalogue.documents(
             workspace, collection=collection.id, source=Source.FILE, under=under, after=after, limit=PAGE
         ):
             after = page[-1].identity
-            found += [each for each in page if await self._lies_at(each, Path(path))]
-        return found
+            yield page
+
+    def _moved(self, documents: Sequence[Document]) -> list[Document]:
+        return [each for each in documents if self.has_moved(each.collection_name, each.identity)]
+
+    async def _lies_in(self, document: Document, folder: Path) -> bool:
+        """By its bytes: several files there may be called so."""
+        if document.blob is None:
+            return False
+        now = await self.now(document.collection_name, document.identity, document.blob)
+        return Path(now).parent == folder
 
     async def _lies_at(self, document: Document, path: Path) -> bool:
         if document.name not in (path.name, _NUMBER.sub("", path.name)) or document.blob is None:
@@ -65,3 +98,12 @@ class Whereabouts:
         if not self.has_moved(document.collection_name, document.identity):
             return False
         return await self.now(document.collection_name, document.identity, document.blob) == str(path)
+
+
+def _names_in(folder: Path) -> Counter[str]:
+    """How many files of a folder may be called so, for all the names a move may have brought there."""
+    found = Counter[str]()
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            found.update({name, _NUMBER.sub("", name)})
+    return found
