@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from hashlib import sha256
 
 from penstock.model.errors import Broken, Refused
@@ -73,10 +74,14 @@ def kept_recipe(text: str, whose: str = "a collection") -> Recipe:
     """The recipe a collection keeps; Broken, with what to do, where other hands changed or removed it."""
     check_kept(text, whose)
     try:
-        return Recipe.from_json(text)
+        return _read(text)
     except Refused as wrong:
         told = f"the recipe of {whose} is damaged ({wrong.message}); to mend it: penstock fsck --repair"
         raise Broken(told) from wrong
+
+
+# Every document asks for its collection's several times.
+_read = lru_cache(maxsize=256)(Recipe.from_json)
 
 
 def check_kept(text: str, whose: str) -> None:
