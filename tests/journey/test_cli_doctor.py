@@ -1,11 +1,13 @@
 """`penstock doctor`: what it finds out, and that it changes nothing."""
 
 import json
+import os
 import socket
 from typing import Any
 
 import pytest
 
+from penstock.doors.cli.collection.shapes import CollectionDetails
 from penstock.doors.cli.doctor import Examined
 from tests.support.command_line import Program
 from tests.support.documents import deviations
@@ -175,3 +177,29 @@ def test_it_is_readable_on_a_narrow_terminal(program: Program) -> None:
 
     assert drawn.code == 0
     assert max(map(len, drawn.out.splitlines())) <= 60
+
+
+def test_what_nobody_takes_is_told(program: Program) -> None:
+    """A link in an incoming folder, a file in that of no collection: how many, which, and what to do."""
+    program("collection", "create", "notes")
+    sources = program.data / "sources"
+    for name in ("notes", "nots", "empty"):
+        (sources / name / "incoming").mkdir(parents=True)
+    assert verdicts(program.json("doctor"))["incoming"] == "ok"
+    (sources / "notes" / "incoming" / "good.md").write_text("words", encoding="utf-8")
+    (sources / "notes" / "incoming" / "link.md").symlink_to("/etc/hostname")
+    os.mkfifo(sources / "notes" / "incoming" / "pipe")
+    (sources / "nots" / "incoming" / "lost.md").write_text("words", encoding="utf-8")
+
+    ran = program("doctor")
+    shown = program.json("collection", "show", "notes")
+
+    untaken, unwatched = (cells for cells in ran.cells if cells[1] == "incoming")
+    assert (ran.code, untaken[0], unwatched[0]) == (0, "warning", "warning")
+    assert "notes holds 2 things never taken" in untaken[2]
+    assert "nots/incoming holds 1 file, such as lost.md, and there is no collection nots" in unwatched[2]
+    assert "penstock collection create nots" in unwatched[3]
+    assert (sources / "nots" / "incoming" / "lost.md").exists()
+    assert deviations(shown, CollectionDetails) == []
+    assert [source["untaken"] for source in shown["sources"]] == [2]
+    assert "2 there never taken" in program.on_terminal("collection", "show", "notes", columns=80).out

@@ -13,6 +13,7 @@ from penstock.model.states import State
 from penstock.ports.desk import Wanted
 from penstock.settings import Settings
 from penstock.wiring.collections import differences
+from penstock.wiring.dropped import dropped_findings
 from penstock.wiring.store import Store
 
 STUCK_SECONDS = 60.0
@@ -30,6 +31,7 @@ async def attendance(store: Store, settings: Settings) -> list[Finding]:
         *await _held_back(store),
         *await _owed(store),
         *await _recipes(store, settings),
+        *await dropped_findings(store, settings),
     ]
 
 

@@ -67,7 +67,7 @@ async def details_of(store: Store, settings: Settings, collection: Collection) -
         failures=failures,
         failures_by_code=dict(codes.most_common()),
         building_progress=await _building(store, collection),
-        sources=sources_of(settings, collection),
+        sources=await sources_of(settings, collection),
     )
 
 
@@ -113,13 +113,22 @@ async def _building(store: Store, collection: Collection) -> BuildingFacts | Non
     return BuildingFacts(recipe=recipe_facts(generation.recipe_json), done=done, total=total)
 
 
-def sources_of(settings: Settings, collection: Collection) -> list[SourceFacts]:
+async def sources_of(settings: Settings, collection: Collection) -> list[SourceFacts]:
     """Its own incoming folder, and the folders the configuration names."""
     from penstock.wiring.collections import declared
+    from penstock.wiring.dropped import lying_in
 
     own = settings.data / "sources" / collection.name / "incoming"
     return [
-        SourceFacts(path=str(own.absolute()), own=True, watch=True, patterns=[], ignore_patterns=[], depth=0),
+        SourceFacts(
+            path=str(own.absolute()),
+            own=True,
+            watch=True,
+            patterns=[],
+            ignore_patterns=[],
+            depth=0,
+            untaken=(await lying_in(settings, collection.name)).untaken,
+        ),
         *(
             SourceFacts(
                 path=str(source.path),

@@ -89,6 +89,9 @@ def collection(found: CollectionDetails, now: float) -> RenderableType:
         watched = "watched" if source["watch"] else "not watched"
         path = Text(clean(source["path"])).append(f"  {how}, {watched}", style="dim")
         table.add_row("" if number else "sources", path)
+        if untaken := source.get("untaken"):
+            told = f"{untaken:,} there never taken, see: penstock doctor"
+            table.add_row("", Text(told, style="yellow"))
     return Group(table, *_failures(found))
 
 

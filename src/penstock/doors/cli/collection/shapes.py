@@ -64,7 +64,7 @@ class FailureFacts(TypedDict):
 
 
 class SourceFacts(TypedDict):
-    """A folder documents come from; `own` ones are moved through, others are only read."""
+    """A folder documents come from; `own` ones are moved through, `untaken` counts what never will be there."""
 
     path: str
     own: bool
@@ -72,6 +72,7 @@ class SourceFacts(TypedDict):
     patterns: list[str]
     ignore_patterns: list[str]
     depth: int
+    untaken: NotRequired[int]
 
 
 class CollectionDetails(CollectionFacts):
