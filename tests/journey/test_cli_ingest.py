@@ -255,6 +255,25 @@ def test_ctrl_c_says_how_many_files_are_left(program: Program, folder: Path) -> 
     assert f"penstock ingest status --job {job} --follow" in terminal.text
 
 
+def test_ctrl_c_says_that_the_rebuild_goes_on(program: Program, folder: Path) -> None:
+    """Where only the new index was still waited for, the way to see how far it is, is told."""
+    program.in_store(lambda store: ingested(store, program.data, folder / "b.md", ["b"]))
+    command = program.command(*SUBMIT, folder / "a.md", "--reindex", "--wait")
+    terminal = Terminal(command, program.environment(), program.folder, 100)
+    terminal.read_until(lambda text: "0 of 1" in text)
+
+    async def end(store: Store) -> None:
+        leases = await store.queue.claim(WorkerId("by-hand"), 1)
+        await store.queue.settle([(lease, DONE) for lease in leases])
+
+    program.in_store(end)
+    terminal.read_until(lambda text: "documents rebuilt" in text)
+    terminal.interrupt()
+
+    assert terminal.wait() == 130
+    assert "the rebuild of notes goes on, see: penstock collection show notes" in terminal.text
+
+
 def test_the_status_of_a_waiting_job_says_why(program: Program, folder: Path) -> None:
     """The documented record is there from the first moment, with the reason it waits."""
     (job,) = program(*SUBMIT, folder / "a.md").lines

@@ -64,7 +64,7 @@ class FailureFacts(TypedDict):
 
 
 class SourceFacts(TypedDict):
-    """A folder documents come from; `own` ones are moved through, `untaken` counts what never will be there."""
+    """A folder documents come from; `own` ones are moved through, `untaken` counts what never will be."""
 
     path: str
     own: bool
