@@ -507,12 +507,13 @@ def test_dropped_files_are_named_by_the_folder_they_lie_in(program: Program, fol
     for each in (incoming / "deep", processed):
         each.mkdir(parents=True)
     dropped = [incoming / name for name in ("cats.md", "deep/cats.md", "dogs.md", "gone.md", "new.md")]
-    for file in dropped:
-        file.write_text(f"{file} sleeps all day", encoding="utf-8")
+    texts = [f"The {kind} sleeps all day." for kind in ("cat", "kitten", "dog", "goose", "newt")]
+    for file, words in zip(dropped, texts, strict=True):
+        file.write_text(words, encoding="utf-8")
 
     async def fill(store: Store) -> None:
-        for file in dropped:
-            await ingested(store, program.data, file, [f"{file} sleeps all day"])
+        for file, words in zip(dropped, texts, strict=True):
+            await ingested(store, program.data, file, [words])
 
     program.in_store(fill)
     for file, name in zip(dropped, ("cats.md", "cats (2).md", "dogs.md"), strict=False):
