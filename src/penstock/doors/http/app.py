@@ -34,7 +34,7 @@ from penstock.doors.http.routes import (
     workspaces,
 )
 from penstock.doors.http.shapes import Problem
-from penstock.doors.http.visits import visit_of
+from penstock.doors.http.visits import hide_query, visit_of
 from penstock.model.errors import Fault
 
 log = logging.getLogger("penstock.http")
@@ -168,7 +168,7 @@ async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
     """What has no address here; a WebSocket, too, is refused in plain HTTP."""
     if scope["type"] != "websocket":
         raise HTTPException(404)
-    scope["query_string"] = b""  # the server writes it into its log; words in it may be secrets
+    hide_query(scope)
     refusal = problem(404, "ERR_ROUTE_UNKNOWN", "there is no WebSocket at this address")
     await refusal(scope, receive, send)
 

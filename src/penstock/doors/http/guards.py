@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem, problem_of
+from penstock.doors.http.visits import hide_query
 from penstock.model.errors import Refused, Unavailable
 
 JSON_BODY_SECONDS = 30.0
@@ -68,7 +69,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] == "websocket":
-            return await (self._refusal(scope) or self._app)(scope, receive, send)
+            return await self._shake_hands(scope, receive, send)
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         is_streamed = scope["method"] == "POST" and scope["path"].endswith(self._streamed)
@@ -96,6 +97,12 @@ class Guard:
             await problem_of(Unavailable("the server is about to restart", code="ERR_RESTARTING"))(
                 scope, receive, answer
             )
+
+    async def _shake_hands(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (refusal := self._refusal(scope)) is None:
+            return await self._app(scope, receive, send)
+        hide_query(scope)
+        return await refusal(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
         """Why nobody may ask so, whatever it is that is asked."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
 from penstock.model.errors import Refused
 from penstock.model.visits import Visit
 
 _SCHEMES = {"ws": "http", "wss": "https"}
+
+
+def hide_query(scope: Scope) -> None:
+    """Let the server write no query of a handshake into its log: there may be a token in it."""
+    scope["query_string"] = b""
 
 
 def visit_of(connection: HTTPConnection) -> Visit:

@@ -16,7 +16,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem_of
-from penstock.doors.http.visits import visit_of
+from penstock.doors.http.visits import hide_query, visit_of
 from penstock.doors.live.arrivals import Counting, bookmark_of, only, token_of
 from penstock.doors.live.frames import AUTH, Frame, word_frame
 from penstock.doors.live.hub import RESTART, Hub
@@ -65,8 +65,7 @@ class Socket:
         except Fault as fault:
             return await problem_of(fault)(scope, receive, send)
         caller = _Caller(connection, visit, self._doorkeeper, self._strangers, receive, send)
-        # The server writes the address of whoever is accepted into its log; words in it may be secrets.
-        scope["query_string"] = b""
+        hide_query(scope)
         try:
             ending = await self._serve(caller)
         except Fault as fault:
