@@ -105,8 +105,6 @@ class Capturer:
 
     async def _from(self, lease: Lease, path: str, root: str | None = None) -> Blob:
         """The bytes at a path; below a root it was found in, no link is followed on the way."""
-        if self._shop.is_kept_by_us(Path(path)):
-            raise Refused(f"{path} is kept by the program itself", code="ERR_FILE_KEPT_BY_US")
         beneath = None if root is None or not Path(path).is_relative_to(root) else Path(root)
         limit = await self._shop.file_bytes(lease)
         return await self._shop.blobs.put_file(Path(path), limit=limit, beneath=beneath)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from penstock.model.catalogue import LOCAL_WORKSPACE
@@ -38,9 +37,6 @@ class Workshop:
     """What keeps vectors outside the database, where they are kept there too."""
     limits: Mapping[str, CollectionLimits] = field(default_factory=dict)
     """Of collections of the local workspace that take less than others, by name."""
-
-    is_kept_by_us: Callable[[Path], bool] = lambda path: False
-    """Whether a path leads to what the program keeps for itself, which is nobody's document."""
 
     async def limits_of(self, lease: Lease) -> CollectionLimits:
         """What the collection of a job takes less of; one of this name elsewhere takes the usual."""

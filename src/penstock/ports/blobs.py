@@ -5,7 +5,8 @@ B2  A blob is seen whole or not at all, whatever dies while it is written; what 
 B3  The same bytes twice are one blob.
 B4  A file that changes while it is read is not captured: Exhausted ERR_FILE_CHANGING, to be tried again.
 B5  Only ordinary files are captured: no link is followed, nothing waits on a pipe, and each other way to
-    fail has its code: ERR_FILE_NOT_FOUND, ERR_FILE_UNREADABLE, ERR_FILE_NOT_REGULAR, ERR_FILE_TOO_LARGE.
+    fail has its code: ERR_FILE_NOT_FOUND, ERR_FILE_UNREADABLE, ERR_FILE_NOT_REGULAR, ERR_FILE_TOO_LARGE,
+    and ERR_FILE_KEPT_BY_US for what the program keeps for itself.
 B6  A put that fails or is cancelled leaves nothing; a full disk is Exhausted ERR_DISK_FULL.
 B7  What is not there is Broken ERR_BLOB_MISSING, what is not what it was is Broken ERR_BLOB_DAMAGED;
     putting the bytes again mends both.

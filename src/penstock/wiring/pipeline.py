@@ -66,7 +66,7 @@ async def open_plant(
         models = await stack.enter_async_context(open_models(settings, guard))
         keeper = breakers.of(QDRANT) if settings.vectors.is_url else None
         projection = await stack.enter_async_context(open_projection(settings, store.manifest, keeper))
-        blobs = DiskBlobs(settings.data / "blobs")
+        blobs = DiskBlobs(settings.data / "blobs", is_ours=partial(is_kept, settings.data))
         await blobs.sweep()
         shop = Workshop(
             database=store,
@@ -78,7 +78,6 @@ async def open_plant(
             projection=projection,
             file_bytes_max=settings.limits.file_bytes,
             limits={name: each.limits for name, each in settings.collections.items()},
-            is_kept_by_us=partial(is_kept, settings.data),
         )
         yield Plant(
             handlers=handlers_of(settings, store, shop),

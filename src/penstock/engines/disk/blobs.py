@@ -23,10 +23,9 @@ from penstock.engines.disk import claims
 from penstock.engines.disk.aside import Stop, aside
 from penstock.engines.disk.claims import Claims
 from penstock.engines.disk.durable import (
+    begin_unfinished,
     make_folder,
     sweep_unfinished,
-    sync_folder,
-    unfinished,
     write_all,
 )
 from penstock.engines.disk.faults import keeping_fault, reading_fault
@@ -43,8 +42,10 @@ _HEX = "0123456789abcdef"
 class DiskBlobs:
     """The blob store of one folder; any number of processes may share it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_ours: Callable[[Path], bool] = lambda path: False) -> None:
+        """`is_ours` tells paths that lead to what the program keeps for itself, which is no document."""
         self._folder = folder
+        self._is_ours = is_ours
         self._unfinished = folder / UNFINISHED
 
     @asynccontextmanager
@@ -58,12 +59,12 @@ class DiskBlobs:
         claimed = claims.current()
 
         def work(stop: Stop) -> Blob:
+            if self._is_ours(path):
+                raise Refused(f"{path} is kept by the program itself", code="ERR_FILE_KEPT_BY_US")
             with opened(path, limit=limit, beneath=beneath) as (source, before), self._draft() as draft:
-                while piece := _read(source, path):
+                while draft.size < before.st_size and (piece := _read(source, path)):
                     stop.look()
                     draft.add(piece)
-                    if draft.size > before.st_size:
-                        break
                 check_unchanged(source, before, draft.size, path)
                 return draft.finish(claimed)
 
@@ -83,8 +84,7 @@ class DiskBlobs:
     async def put_stream(self, pieces: AsyncIterator[bytes], *, limit: int) -> Blob:
         """Keep bytes as they come; each piece is written before the next is asked for."""
         claimed = claims.current()
-        await aside(lambda _: self._prepare())
-        draft = self._begin()
+        draft = Draft(self._unfinished, self._path)
         try:
             async for piece in pieces:
                 if draft.size + len(piece) > limit:
@@ -98,7 +98,8 @@ class DiskBlobs:
     async def path_of(self, digest: BlobHash) -> AsyncIterator[Path]:
         """The blob's own file."""
         path = self._path(digest)
-        await aside(lambda _: self._size(digest))
+        with self._keeping(digest):
+            path.stat()  # beside the reader's own opening a thread for this would cost more than it spares
         yield path
 
     async def open(self, digest: BlobHash) -> BinaryIO:
@@ -164,18 +165,8 @@ class DiskBlobs:
 
     @contextmanager
     def _draft(self) -> Iterator[Draft]:
-        self._prepare()
-        with closing(self._begin()) as draft:
+        with closing(Draft(self._unfinished, self._path)) as draft:
             yield draft
-
-    def _prepare(self) -> None:
-        try:
-            make_folder(self._unfinished)
-        except OSError as error:
-            raise keeping_fault(error, self._folder) from error
-
-    def _begin(self) -> Draft:
-        return Draft(self._unfinished, self._path)
 
     @contextmanager
     def _keeping(self, digest: BlobHash) -> Iterator[None]:
@@ -192,10 +183,6 @@ class DiskBlobs:
         if file is not None:  # whoever reads it next is told that it is gone
             claimed.add(file)
 
-    def _size(self, digest: BlobHash) -> int:
-        with self._keeping(digest):
-            return self._path(digest).stat().st_size
-
     def _path(self, digest: BlobHash) -> Path:
         checked = blob_hash(digest)
         return self._folder / checked[:2] / checked[2:]
@@ -210,15 +197,17 @@ class Draft:
         self.size = 0
         # A caller that gives up may close it while a slow disk still takes a piece in another thread.
         self._busy = Lock()
-        self._stack = ExitStack()
-        with self._writing():
-            self._file, self._path = self._stack.enter_context(unfinished(folder, mode=0o400))
+        self._file: int | None = None
+        """None before the first bytes, and once it is closed or handed on."""
+        self._path: Path | None = None
+        """Where it is removed from, unless it has its name."""
+        self._is_closed = False
 
     def add(self, piece: bytes) -> None:
         """More of them."""
         with self._writing():
             self._hash.update(piece)
-            write_all(self._file, piece)
+            write_all(self._opened()[0], piece)
             self.size += len(piece)
 
     def finish(self, claimed: Claims | None = None) -> Blob:
@@ -226,30 +215,53 @@ class Draft:
         blob = Blob(hash=blob_hash(self._hash.hexdigest()), size=self.size)
         target = self._place(blob.hash)
         with self._writing():
-            make_folder(target.parent)
             there = _holds(target, blob)
-            with alone_in(target.parent):
+            with _among_its_like(target.parent) as folder:
                 file = _renewed(target) if there else None
-                if file is None:
-                    _put_now(self._file)
-                    os.fsync(self._file)
-                    # Others may claim it once it is named, and nobody can have it alone in between.
-                    fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                    self._path.rename(target)
-                    file = os.dup(self._file)
                 try:
+                    if file is None:
+                        self._name(target)
                     # Also for bytes another writer has just named: he may not have come this far.
-                    sync_folder(target.parent)
+                    os.fsync(folder)
                 except BaseException:
-                    os.close(file)
+                    if file is not None:
+                        os.close(file)
                     raise
-            (claimed.add if claimed is not None else os.close)(file)
+            if file is None and claimed is not None:
+                file, self._file = self._file, None  # with its lock
+            if file is not None:
+                (claimed.add if claimed is not None else os.close)(file)
         return blob
 
     def close(self) -> None:
         """Remove what was not finished; twice is fine."""
         with self._writing():
-            self._stack.close()
+            self._is_closed = True
+            try:
+                if self._path is not None:
+                    self._path.unlink(missing_ok=True)
+                    self._path = None
+            finally:
+                if self._file is not None:
+                    os.close(self._file)
+                    self._file = None
+
+    def _opened(self) -> tuple[int, Path]:
+        if self._is_closed:
+            raise ValueError("the draft is closed")
+        if self._file is None or self._path is None:
+            self._file, self._path = _begun(self._folder)
+        return self._file, self._path
+
+    def _name(self, target: Path) -> None:
+        """From here on it is a blob."""
+        file, path = self._opened()
+        _put_now(file)
+        os.fsync(file)
+        # Others may claim it once it is named, and nobody can have it alone in between.
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        path.rename(target)
+        self._path = None
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -258,6 +270,26 @@ class Draft:
                 yield
         except OSError as error:
             raise keeping_fault(error, self._folder) from error
+
+
+def _begun(folder: Path) -> tuple[int, Path]:
+    try:
+        return begin_unfinished(folder, mode=0o400)
+    except FileNotFoundError:  # hardly ever, so that it is not asked for each time
+        make_folder(folder)
+        return begin_unfinished(folder, mode=0o400)
+
+
+@contextmanager
+def _among_its_like(folder: Path) -> Iterator[int]:
+    """The folder of a blob, made if need be, for one giver of names at a time."""
+    with ExitStack() as stack:
+        try:
+            handle = stack.enter_context(alone_in(folder))
+        except FileNotFoundError:
+            make_folder(folder)
+            handle = stack.enter_context(alone_in(folder))
+        yield handle
 
 
 def _holds(target: Path, blob: Blob) -> bool:
@@ -304,11 +336,11 @@ def _seized(path: Path, before: float | None, seized: Claims) -> int | None:
 def _unlinked(path: Path, file: int) -> bool:
     """Take its name away, if it is still this file's: bytes put meanwhile are another file."""
     try:
-        with alone_in(path.parent):
+        with alone_in(path.parent) as folder:
             if not claims.is_at(path, file):
                 return False
             path.unlink()
-            sync_folder(path.parent)
+            os.fsync(folder)
     except FileNotFoundError:
         return False
     except OSError as error:

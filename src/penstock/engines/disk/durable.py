@@ -23,12 +23,30 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 @contextmanager
 def unfinished(folder: Path, *, prefix: str = "", mode: int = 0o600) -> Iterator[tuple[int, Path]]:
     """A new locked file that is removed at the end, unless it was given another name before."""
-    file, path = _create(folder, prefix, mode)
+    file, path = begin_unfinished(folder, prefix=prefix, mode=mode)
     try:
         yield file, path
     finally:
         with suppress(FileNotFoundError):
             path.unlink()
+        os.close(file)
+
+
+def begin_unfinished(folder: Path, *, prefix: str = "", mode: int = 0o600) -> tuple[int, Path]:
+    """A new locked file, to be closed by the caller, and removed unless it was given another name."""
+    while True:
+        path = folder / f"{prefix}{secrets.token_hex(8)}.part"
+        file = os.open(path, _NEW, mode)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file).st_nlink:
+                return file, path
+        except BlockingIOError:
+            # A sweeper found it between its birth and its lock; it is about to go.
+            pass
+        except BaseException:
+            os.close(file)
+            raise
         os.close(file)
 
 
@@ -105,20 +123,3 @@ def make_folder(folder: Path) -> None:
     with suppress(FileExistsError):
         folder.mkdir()
     sync_folder(folder.parent)
-
-
-def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
-    while True:
-        path = folder / f"{prefix}{secrets.token_hex(8)}.part"
-        file = os.open(path, _NEW, mode)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(file).st_nlink:
-                return file, path
-        except BlockingIOError:
-            # A sweeper found it between its birth and its lock; it is about to go.
-            pass
-        except BaseException:
-            os.close(file)
-            raise
-        os.close(file)

@@ -36,11 +36,11 @@ def lock(file: int, how: int, path: Path, stop: Stop | None = None) -> None:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Nobody else who asks for it gives or takes names in this folder meanwhile."""
+def alone_in(folder: Path) -> Iterator[int]:
+    """The folder, opened; nobody else who asks for it gives or takes names in it meanwhile."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         lock(handle, fcntl.LOCK_EX, folder)
-        yield
+        yield handle
     finally:
         os.close(handle)
