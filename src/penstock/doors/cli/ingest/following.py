@@ -7,6 +7,7 @@ they end: so following ten thousand costs hardly more than following one.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,11 @@ LOOKED_AT = 500
 FAILURES_MAX = 1000
 """Failures that are named; more are only counted."""
 LOOK_SECONDS = 0.2
+SOON_SECONDS = 0.02
+"""Time between looks at the last few, who may end any moment; longer the longer nothing happens."""
+LAST_FEW = 8
+QUIET_SHARE = 0.1
+"""Whoever waits for one of the last few hears of its end later by so much of the time it took."""
 PARENTS = frozenset({ItemType.FOLDER, ItemType.PROJECT, ItemType.LIBRARY})
 UNDER_WAY = frozenset({BatchState.OPEN, BatchState.RUNNING})
 
@@ -107,9 +113,19 @@ class Follower:
 
     async def until_over(self) -> AsyncIterator[Outlook]:
         """One outlook after the other; the last one is over."""
+        ended, since = -1, time.monotonic()
         while True:
             seen = await self.look()
             yield seen
             if seen.is_over:
                 return
-            await asyncio.sleep(LOOK_SECONDS)
+            if seen.ended != ended:
+                ended, since = seen.ended, time.monotonic()
+            await asyncio.sleep(pause_before(seen, time.monotonic() - since))
+
+
+def pause_before(seen: Outlook, quiet: float) -> float:
+    """Seconds until the next look, where none has ended for `quiet` seconds."""
+    if seen.total - seen.ended > LAST_FEW:
+        return LOOK_SECONDS
+    return min(LOOK_SECONDS, max(SOON_SECONDS, QUIET_SHARE * quiet))
