@@ -265,6 +265,15 @@ def test_a_body_larger_than_the_limit_is_not_read(client: httpx.Client) -> None:
     problem(reply, 413, "ERR_BODY_TOO_LARGE")
 
 
+def test_a_body_that_says_it_is_larger_is_not_waited_for(client: httpx.Client) -> None:
+    """The answer is there before a byte of the body is."""
+    where = client.base_url
+    with socket.create_connection((where.host, where.port or 80), timeout=10) as line:
+        head = f"POST /api/query HTTP/1.1\r\nHost: {where.netloc.decode()}\r\n"
+        line.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n".encode())
+        assert line.recv(4096).startswith(b"HTTP/1.1 413 ")
+
+
 @pytest.mark.parametrize(
     ("headers", "code"),
     [

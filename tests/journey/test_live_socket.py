@@ -5,6 +5,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from socket import create_connection
 from statistics import median
@@ -188,7 +189,9 @@ async def test_a_connection_ends_with_its_token_unless_it_is_given_a_newer_one(s
     async with server.connect(token=a_token(user, seconds=SHORT_LIFE)) as goes_on:
         await heard(goes_on)
         await goes_on.send(json.dumps({"type": "auth", "token": a_token(user)}))
-        assert (await heard(goes_on))["type"] == "auth"
+        said = await heard(goes_on)
+        assert said["type"] == "auth"
+        assert datetime.fromisoformat(said["payload"]["expires_at"]).tzinfo == UTC  # as everywhere else
         async with server.connect(
             token=a_token(user, seconds=SHORT_LIFE)
         ) as ends:  # later than the other's first one

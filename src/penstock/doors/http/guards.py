@@ -87,7 +87,11 @@ class Guard:
 
         if (refusal := self._refusal(scope)) is not None:
             return await refusal(scope, receive, answer)
-        bounded = _Patient(receive, self._patience) if is_streamed else _Bounded(receive, self._body_max)
+        bounded = (
+            _Patient(receive, self._patience)
+            if is_streamed
+            else _Bounded(receive, self._body_max, _declared(scope["headers"]))
+        )
         try:
             await self._app(scope, bounded, answer)
         except asyncio.CancelledError:
@@ -134,12 +138,20 @@ def _is_swollen(headers: list[tuple[bytes, bytes]]) -> bool:
     )
 
 
+def _declared(headers: list[tuple[bytes, bytes]]) -> int:
+    """How long a body says it is; 0 if it says nothing that could be known."""
+    told = dict(headers).get(b"content-length", b"")
+    return int(told) if told.isdigit() else 0
+
+
 class _Bounded:
     """Receives a body of so many bytes, all of it within a time."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
+    def __init__(self, receive: Receive, most: int, declared: int) -> None:
+        """One that is `declared` to be longer is not waited for."""
         self._receive = receive
         self._most = most
+        self._declared = declared
         self._seen = 0
         self._whole = False
         self._deadline = asyncio.get_running_loop().time() + JSON_BODY_SECONDS
@@ -147,13 +159,18 @@ class _Bounded:
     async def __call__(self) -> Message:
         if self._whole:  # what comes now is only that the other end is gone
             return await self._receive()
+        if self._declared > self._most:
+            raise self._too_long()
         left = max(0.0, self._deadline - asyncio.get_running_loop().time())
         message = await _within(left, self._receive)
         self._seen += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._seen > self._most:
-            raise _closing(413, f"the body has more than {self._most:,} bytes")
+            raise self._too_long()
         return message
+
+    def _too_long(self) -> HTTPException:
+        return _closing(413, f"the body has more than {self._most:,} bytes")
 
 
 class _Patient:

@@ -16,6 +16,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
 from penstock.doors.http.problems import problem_of
+from penstock.doors.http.said import instant_or_none
 from penstock.doors.http.visits import hide_query, visit_of
 from penstock.doors.live.arrivals import Counting, bookmark_of, only, token_of
 from penstock.doors.live.frames import AUTH, Frame, word_frame
@@ -170,7 +171,7 @@ class _Caller:
             if principal.user != listener.user:
                 raise invalid_token("the new token is another user's")
             listener.expires_at = principal.expires_at
-            await self._send(_text_of(word_frame(AUTH, expires_at=principal.expires_at)))
+            await self._send(_text_of(word_frame(AUTH, expires_at=instant_or_none(principal.expires_at))))
             await asyncio.sleep(RENEWAL_SECONDS)
 
     async def _hear(self) -> Said:
