@@ -70,3 +70,61 @@ def test_what_the_program_keeps_is_refused_by_name(papers: Papers) -> None:
     rows = papers.plant.rows("SELECT error_code FROM unified_queue WHERE item_type = 'file'")
     assert {row["error_code"] for row in rows} == {"ERR_FILE_KEPT_BY_US"}
     assert worker.stop() == 0
+
+
+def dropped(papers: Papers, collection: str) -> None:
+    """One file that is taken in and one that fails, both moved away from where they were dropped."""
+    incoming = papers.plant.data / "sources" / collection / "incoming"
+    (incoming / "dropped.md").write_text(LYNX, encoding="utf-8")
+    (incoming / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
+    papers.plant.wait_until(
+        lambda: (
+            (papers.states().get("dropped.md"), papers.states().get("broken.pdf")) == ("ingested", "error")
+            and not list(incoming.iterdir())
+        ),
+        "both were taken and moved",
+    )
+
+
+def test_what_was_dropped_stays_when_the_folder_around_it_is_handed_in(papers: Papers) -> None:
+    """We moved it away ourselves: it is not gone, neither below the data folder nor below incoming alone.
+
+    The worker's log lies in the folder as well, and is a document like others.
+    """
+    plant = papers.plant
+    worker = papers.worker()
+    dropped(papers, COLLECTION)
+    papers.write("owl.md", "# Owls\n\nOwls hear a mouse under snow.\n")
+    before = papers.states()
+
+    for folder in (plant.folder, plant.data / "sources" / COLLECTION / "incoming"):
+        papers.run("ingest", "submit", "--rag", COLLECTION, "--path", str(folder), "--wait", "--quiet")
+    papers.rest(worker)
+
+    states = {name: state for name, state in papers.states().items() if not name.endswith(".log")}
+    assert states == before | {"owl.md": "ingested"}
+    assert plant.rows("SELECT * FROM unified_queue WHERE item_type = 'delete_document'") == []
+    assert worker.stop() == 0
+
+
+def test_what_was_dropped_stays_when_the_folder_around_it_is_watched_anew(papers: Papers) -> None:
+    """A worker that starts compares with what is known, and misses nothing it has moved itself."""
+    plant = papers.plant
+    config = plant.folder / "penstock.yaml"
+    source = f"{{path: {plant.folder}, patterns: ['*.md']}}"
+    config.write_text(f"collections: {{near: {{sources: [{source}]}}}}\n", encoding="utf-8")
+    plant.choose(config=str(config))
+    papers.write("owl.md", "# Owls\n\nOwls hear a mouse under snow.\n")
+    worker = papers.worker()
+    plant.wait_until(lambda: papers.states().get("owl.md") == "ingested", "the user's is in", worker)
+    dropped(papers, "near")
+    assert worker.stop() == 0
+
+    worker = papers.worker()
+    papers.write("late.md", "# Late\n\nThe last one.\n")
+    plant.wait_until(lambda: papers.states().get("late.md") == "ingested", "it watches again", worker)
+    papers.rest(worker)
+
+    assert plant.rows("SELECT * FROM unified_queue WHERE item_type = 'delete_document'") == []
+    assert {"dropped.md": "ingested", "broken.pdf": "error"}.items() <= papers.states().items()
+    assert worker.stop() == 0

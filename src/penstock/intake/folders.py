@@ -3,8 +3,9 @@
 Looking is cheap: a file whose size, time and inode are those of its last capture is not touched. The children
 are a batch under the parent's id and carry ids made from it, so a look that is cut short and repeated makes
 each child once. A file counts as gone only if it is not on the disk; one the patterns merely leave out stays,
-and so do all where nothing is found: that is more often a disk that is missing than a wish. A file that looks
-as it did is taken again where it is now of another branch or library: nothing is embedded.
+and so do all where nothing is found: that is more often a disk that is missing than a wish. So does one that
+was dropped into a folder of ours below the root: we moved it away ourselves. A file that looks as it did is
+taken again where it is now of another branch or library: nothing is embedded.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from penstock.intake.admission import Admission, Order
+from penstock.intake.incoming import SourceFolders
 from penstock.model.catalogue import Collection, Document, Source
 from penstock.model.errors import Refused
 from penstock.model.files import FoundFile, Portion, Selection, mark_of
@@ -49,6 +51,7 @@ class Grounds:
     finder: Finder
     projects: Projects
     missing: Missing
+    ours: SourceFolders
     files_max: int
 
 
@@ -148,7 +151,9 @@ class Folders:
             await attempt.progress(survey.found)
         is_there = bool(seen)
         async for documents in self._known(lease, collection):
-            unseen = [d.identity for d in documents if d.identity not in seen and d.source is Source.FILE]
+            files = [d for d in documents if d.identity not in seen and d.source is Source.FILE]
+            unseen = [d.identity for d in files if not self._grounds.ours.took(d)]
+            is_there = is_there or len(unseen) < len(files)
             gone = await self._grounds.missing(unseen)
             # A file the patterns merely leave out shows as well that the disk is there.
             is_there = is_there or len(gone) < len(unseen)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.model.catalogue import Document
+
 INCOMING = "incoming"
 PROCESSED = "processed"
 FAILED = "failed"
@@ -37,6 +39,10 @@ class SourceFolders:
     def holds(self, collection: str, path: Path) -> bool:
         """Whether a file lies in the collection's incoming folder; only such a file is ever moved."""
         return path.is_relative_to(self.incoming(collection)) and ".." not in path.parts
+
+    def took(self, document: Document) -> bool:
+        """Whether its file was dropped here: it was moved away when it was taken in, and is not missed."""
+        return self.holds(document.collection_name, Path(document.identity))
 
     def all(self, collection: str) -> tuple[Path, Path, Path]:
         """The three folders."""

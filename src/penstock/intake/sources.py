@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import assert_never
 
 from penstock.intake.admission import Admission, Order
+from penstock.intake.incoming import SourceFolders
 from penstock.model.catalogue import CollectionId, WorkspaceId
 from penstock.model.errors import Exhausted, Unavailable
 from penstock.model.files import (
@@ -59,7 +60,16 @@ class Source:
 class Sources:
     """Turns what happens in one folder into jobs."""
 
-    def __init__(self, source: Source, watcher: Watcher, admission: Admission, catalogue: Catalogue) -> None:
+    def __init__(
+        self,
+        source: Source,
+        watcher: Watcher,
+        admission: Admission,
+        catalogue: Catalogue,
+        ours: SourceFolders,
+    ) -> None:
+        """What was dropped into one of `ours` and moved away is not missed where the root is around them."""
+        self._ours = ours
         self._source = source
         self._watcher = watcher
         self._admission = admission
@@ -92,7 +102,11 @@ class Sources:
             if not page:
                 return
             after = page[-1].identity
-            names = [document.identity for document in page if document.tenant == self._source.tenant]
+            names = [
+                document.identity
+                for document in page
+                if document.tenant == self._source.tenant and not self._ours.took(document)
+            ]
             marks = await self._catalogue.marks(self._source.tenant, collection, names)
             for name in names:
                 yield file_of(name, marks.get(name, "")) or FoundFile(path=name, size=-1, mtime_ns=0, inode=0)

@@ -129,6 +129,7 @@ def handlers_of(settings: Settings, store: Store, shop: Workshop) -> Handlers:
             finder=DiskFinder(),
             projects=GitProjects(shutil.which("git")),
             missing=missing,
+            ours=folders_of(settings),
             files_max=settings.limits.folder_files,
         )
     )

@@ -108,10 +108,11 @@ class _Watch:
 
     async def _follow(self, collection: Collection, source: Source) -> None:
         """Watch one folder, beginning anew when something goes wrong."""
-        sources = Sources(source, DiskWatcher(self._store.clock), self._admission, self._store.catalogue)
+        watcher, ours = DiskWatcher(self._store.clock), folders_of(self._settings)
+        sources = Sources(source, watcher, self._admission, self._store.catalogue, ours)
         while True:
             try:
-                for folder in folders_of(self._settings).all(collection.name):
+                for folder in ours.all(collection.name):
                     await DiskMover().sweep(folder)
                 await sources.run(LOCAL_WORKSPACE, collection.id)
             except Fault as fault:
