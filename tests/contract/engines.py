@@ -97,9 +97,11 @@ class BookedStore:
         self.index = book.index
         self.feed = book.feed
 
-    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
+    async def write(
+        self, work: Callable[[Transaction], T], *, timeout: float | None = None, patient: bool = False
+    ) -> T:
         """Write, and bring the messages over, as a relay would a moment later."""
-        written = await self._book.write(work, timeout=timeout)
+        written = await self._book.write(work, timeout=timeout, patient=patient)
         with contextlib.suppress(Fault, RuntimeError):  # the next one brings them over
             await self.queue.relay.send()
         return written

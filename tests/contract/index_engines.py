@@ -28,8 +28,10 @@ class ProjectedStore:
         self._vectors = vectors
         self._put: set[tuple[int, int]] = set()
 
-    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
-        result = await self._inside.write(work, timeout=timeout)
+    async def write(
+        self, work: Callable[[Transaction], T], *, timeout: float | None = None, patient: bool = False
+    ) -> T:
+        result = await self._inside.write(work, timeout=timeout, patient=patient)
         statement = "SELECT version_id, chunks FROM versions WHERE state <> 'gone'"
         versions = await self._inside.look(lambda db: db.execute(statement).fetchall())
         for version, chunks in set(versions) - self._put:

@@ -22,9 +22,10 @@ class SlowEmbedder:
     model = "slow"
     dimension = 1
 
-    def __init__(self, *, batch: int = 4, calls: int = 1) -> None:
+    def __init__(self, *, batch: int = 4, calls: int = 1, ahead: int = 0) -> None:
         self.batch = batch
         self.calls = calls
+        self.ahead = ahead
         self.asked: list[list[str]] = []
         self.faults: dict[str, Fault] = {}
         self.most = batch
@@ -126,6 +127,22 @@ async def test_calls_share_little_work() -> None:
     assert [len(texts) for texts in embedder.asked] == [2, 2]
     embedder.free()
     await task
+
+
+async def test_an_embedder_has_its_next_batch_before_one_ends() -> None:
+    """What it likes to be ahead is begun beside what it works on; little work is not spread over that."""
+    embedder = SlowEmbedder(batch=4, calls=2, ahead=1)
+    desk = EmbeddingDesk(embedder)
+    few = asyncio.create_task(gathered(desk, pieces("few", 4)))
+    many = asyncio.create_task(gathered(desk, pieces("many", 40)))
+    for _ in range(3):
+        await embedder.begun.acquire()
+    await asyncio.sleep(0)
+
+    assert [len(texts) for texts in embedder.asked] == [2, 2, 4]
+    embedder.free()
+    await asyncio.gather(few, many)
+    assert embedder.busiest == 3
 
 
 async def test_a_bad_text_fails_alone() -> None:

@@ -74,8 +74,10 @@ class Desk:
             struct.unpack_from(">I", data, at + 4)[0] != 0 for at in frames if data[at + 8 : at + 16] == salt
         )
 
-    async def write(self, work: Work, *, timeout: float = PATIENCE, isolated: bool = False) -> int:
-        return await self.writer.write(work, timeout, isolated=isolated)
+    async def write(
+        self, work: Work, *, timeout: float = PATIENCE, isolated: bool = False, patient: bool = False
+    ) -> int:
+        return await self.writer.write(work, timeout, isolated=isolated, patient=patient)
 
     @asynccontextmanager
     async def busy(self) -> AsyncIterator[None]:
@@ -158,6 +160,68 @@ async def test_what_arrives_together_shares_a_commit(desk: Desk, isolated: bool)
 
     assert desk.notes() == ["first", *(str(number) for number in range(200))]
     assert desk.commits() - before == 1
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A moment nobody sees the end of."""
+    monkeypatch.setattr(writer, "MOMENT_SECONDS", 3600.0)
+
+
+@pytest.mark.usefixtures("endless")
+async def test_patient_callers_wait_for_one_who_is_not(desk: Desk) -> None:
+    """The first of them is served at once; the next share a commit with whoever cannot wait."""
+    assert await desk.write(note("first"), isolated=True, patient=True) == 1
+    before = desk.commits()
+
+    waiting = [asyncio.create_task(desk.write(note(name), isolated=True, patient=True)) for name in "abc"]
+    done, _ = await asyncio.wait(waiting, timeout=0.1)
+    assert not done
+    assert await desk.write(note("now"), isolated=True) == 1
+
+    assert await asyncio.gather(*waiting) == [1, 1, 1]
+    assert sorted(desk.notes()) == ["a", "b", "c", "first", "now"]
+    assert desk.commits() - before == 1
+
+
+@pytest.mark.usefixtures("endless")
+async def test_patient_callers_join_whom_others_keep_waiting(desk: Desk) -> None:
+    """Who piles up behind a write that takes its time goes with the group, patient or not."""
+    await desk.write(note("first"), isolated=True, patient=True)
+    async with desk.busy():
+        patient = asyncio.create_task(desk.write(note("a"), isolated=True, patient=True))
+        both = [patient, *await queued(desk, [note("b")])]
+
+    assert await asyncio.gather(*both) == [1, 1]
+
+
+@pytest.mark.usefixtures("endless")
+async def test_what_patient_callers_wait_for_ends_with_the_writer(tmp_path: Path) -> None:
+    """Closing waits for no moment, and loses nothing."""
+    desk = Desk(tmp_path)
+    await desk.write(note("first"), isolated=True, patient=True)
+    waiting = asyncio.create_task(desk.write(note("last"), isolated=True, patient=True))
+    await asyncio.sleep(0.05)
+
+    await asyncio.to_thread(desk.writer.close)
+
+    assert await waiting == 1
+    assert desk.notes() == ["first", "last"]
+    desk.watch.close()
+
+
+async def test_patient_callers_alone_wait_a_moment(desk: Desk) -> None:
+    """Nobody hurries them, and each is served all the same; those of one moment together."""
+    await desk.write(note("first"), isolated=True, patient=True)
+    before = desk.commits()
+
+    tasks = [
+        asyncio.create_task(desk.write(note(str(number)), isolated=True, patient=True))
+        for number in range(20)
+    ]
+
+    assert await asyncio.gather(*tasks) == [1] * 20
+    assert 1 <= desk.commits() - before < 20
 
 
 async def test_a_group_has_a_bound(desk: Desk) -> None:

@@ -108,8 +108,9 @@ class EmbeddingDesk:
             order.landed([], [])
 
     def _fill(self) -> None:
-        """Start as many calls as there is work for and the embedder bears."""
-        while (idle := self._embedder.calls - len(self._calls)) > 0 and (batch := self._take(idle)):
+        """Start as many calls as there is work for and the embedder bears, and those it likes to be ahead."""
+        embedder = self._embedder
+        while (idle := embedder.calls - len(self._calls)) > -embedder.ahead and (batch := self._take(idle)):
             call = asyncio.create_task(self._work(batch))
             self._calls.add(call)
 

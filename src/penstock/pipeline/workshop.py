@@ -51,7 +51,7 @@ class Workshop:
 
     async def write(self, lease: Lease, work: Callable[[Transaction], T]) -> T:
         """Write for an attempt: nothing happens if the job is no longer its own."""
-        return await self.database.write(partial(_guarded, lease=lease, work=work))
+        return await self.database.write(partial(_guarded, lease=lease, work=work), patient=True)
 
 
 def _guarded(tx: Transaction, lease: Lease, work: Callable[[Transaction], T]) -> T:

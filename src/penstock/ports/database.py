@@ -101,8 +101,13 @@ class Transaction(Protocol):
 class Database(Protocol):
     """The truth: written in groups, read beside."""
 
-    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
-        """Run `work` in a transaction (D1 to D3); it is synchronous and must be quick."""
+    async def write(
+        self, work: Callable[[Transaction], T], *, timeout: float | None = None, patient: bool = False
+    ) -> T:
+        """Run `work` in a transaction (D1 to D3); it is synchronous and must be quick.
+
+        A caller that is patient, because there is other work to go on with, may wait a moment for company.
+        """
         ...
 
     async def events_after(self, user: str, seq: int, *, limit: int = 1000) -> list[LoggedEvent]:

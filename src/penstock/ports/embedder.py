@@ -72,7 +72,12 @@ class Embedder(Protocol):
 
     @property
     def calls(self) -> int:
-        """How many calls at once keep it busy."""
+        """How many calls it works on at once."""
+        ...
+
+    @property
+    def ahead(self) -> int:
+        """How many more it likes to be given meanwhile, so that it has the next when one ends."""
         ...
 
     async def embed(self, pieces: Sequence[Piece]) -> list[Vector]:

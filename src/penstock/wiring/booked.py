@@ -78,9 +78,11 @@ class BookedStore:
         self.tickets = book.tickets
         self.feed = book.feed
 
-    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
+    async def write(
+        self, work: Callable[[Transaction], T], *, timeout: float | None = None, patient: bool = False
+    ) -> T:
         """Run `work` in a transaction; its result after the commit, whether or not the queue is there."""
-        written = await self._book.write(work, timeout=timeout)
+        written = await self._book.write(work, timeout=timeout, patient=patient)
         try:
             await self.queue.relay.send()
         except Fault as fault:

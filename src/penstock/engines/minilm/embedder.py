@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MODEL = "all-MiniLM-L6-v2/int8-1"
 """The model and how its weights are used; the number counts changes of the graph that change vectors."""
 BATCH = 16
+"""Whoever comes next waits for those in work and the one ahead of him; fewer in each cost more turns."""
 START_TOKEN = 101
 END_TOKEN = 102
 
@@ -34,6 +35,8 @@ class BundledEmbedder:
     model = MODEL
     dimension = DIMENSION
     batch = BATCH
+    ahead = 1
+    """A thread that ends finds its next texts there, and need not wait until the loop has heard of it."""
 
     def __init__(self, tokenizer: BundledTokenizer, *, threads: int = 1) -> None:
         self.calls = threads

@@ -52,6 +52,7 @@ class EndpointEmbedder:
         self._refused: int | None = None
         """How many texts were too large at once, since one alone was last."""
         self.calls = calls
+        self.ahead = 0
         self._endpoint = endpoint
         self._request: dict[str, object] = {"model": name, "encoding_format": "float"}
         if dimension is not None:

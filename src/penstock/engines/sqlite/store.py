@@ -117,7 +117,9 @@ class SqliteStore:
         self.tickets = SqliteTickets(self, ticket_seconds=ticket_seconds)
         self.reception = SqliteReception(self)
 
-    async def write(self, work: Callable[[Transaction], T], *, timeout: float | None = None) -> T:
+    async def write(
+        self, work: Callable[[Transaction], T], *, timeout: float | None = None, patient: bool = False
+    ) -> T:
         """Run `work` in a transaction; its result after the commit."""
 
         def run(db: sqlite3.Connection) -> T:
@@ -128,7 +130,7 @@ class SqliteStore:
                 self.announce()
             return result
 
-        return await self._writer.write(run, timeout or self._patience, isolated=True)
+        return await self._writer.write(run, timeout or self._patience, isolated=True, patient=patient)
 
     async def change(
         self,

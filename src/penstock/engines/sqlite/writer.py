@@ -7,6 +7,10 @@ each.
 A group is on disk before it is answered, unless all its work can be lost in a power cut without harm: a beat,
 an idle worker's claim. The disk is waited for after the commit, when others may write again; see
 docs/decisions/0009 and 0016.
+
+Patient work, whose caller has others to go on with, is committed at most once in a moment: what comes within
+it shares the next commit, and whoever is not patient takes along who waits. So a crowd of documents costs few
+commits, and one alone hardly waits.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -30,6 +35,8 @@ log = logging.getLogger("penstock.sqlite")
 T = TypeVar("T")
 GROUP_MAX = 512
 WAITING_MAX = 100_000
+MOMENT_SECONDS = 0.02
+"""From one commit of patient work to the next, if nobody else comes."""
 FULL = 2
 """SQLite's number for synchronous=FULL."""
 sync_log: Callable[[int], None] = os.fdatasync if hasattr(os, "fdatasync") else os.fsync
@@ -43,6 +50,7 @@ class _Request(Generic[T]):
     answer: asyncio.Future[T]
     isolated: bool
     durable: bool
+    patient: bool
     result: T | None = None
     error: BaseException | None = None
 
@@ -89,6 +97,10 @@ class Writer:
         self._committed = committed
         self._requests: SimpleQueue[_Request[Any] | None] = SimpleQueue()
         """None stands at its end, once there is one."""
+        self._hurry = threading.Event()
+        """Somebody has come who is not patient, or the end."""
+        self._patient_at = float("-inf")
+        """When patient work was committed last."""
         self._gate = threading.Lock()
         self._closing = False
         self._abandoned = False
@@ -102,22 +114,27 @@ class Writer:
         *,
         isolated: bool = False,
         durable: bool = True,
+        patient: bool = False,
     ) -> T:
         """Run `work` in the next group; its result once the group is committed.
 
         Isolated work gets a savepoint. The engine's own verbs go without, which halves their cost; should one
         of them raise after it changed something, the group is rolled back and the others run again, each by
-        itself. Work that is not `durable` may be gone after a power cut.
+        itself. Work that is not `durable` may be gone after a power cut; `patient` work may wait a moment.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        request = _Request(work=work, loop=loop, answer=answer, isolated=isolated, durable=durable)
+        request = _Request(
+            work=work, loop=loop, answer=answer, isolated=isolated, durable=durable, patient=patient
+        )
         with self._gate:
             if self._closing:
                 raise Unavailable("the database is closed", code="ERR_STORE_UNAVAILABLE")
             if self._requests.qsize() >= WAITING_MAX:
                 raise Unavailable("too many writes are waiting", code="ERR_STORE_BUSY")
             self._requests.put(request)
+            if not patient:
+                self._hurry.set()
         try:
             async with asyncio.timeout(timeout):
                 return await answer
@@ -132,6 +149,7 @@ class Writer:
             self._closing = True
             self._abandoned = abandon
             self._requests.put(None)
+            self._hurry.set()
         self._thread.join()
 
     def _run(self) -> None:
@@ -142,6 +160,8 @@ class Writer:
                     self._reach_disk(group)
                 except Exception as error:  # without this thread every later write would wait for nothing
                     self._fail(group, error)
+                if any(request.patient for request in group):
+                    self._patient_at = time.monotonic()
                 self._answer(group)
         finally:
             if self._log is not None:
@@ -160,17 +180,28 @@ class Writer:
             request.error = request.error or told
 
     def _next_group(self) -> list[_Request[Any]]:
-        """Whoever waits by now; empty at the end."""
+        """Whoever waits by now, or comes within the moment of those who are patient; empty at the end."""
+        self._hurry.clear()
         group: list[_Request[Any]] = []
-        request = self._requests.get()
-        while request is not None and not self._abandoned:
-            group.append(request)
-            if len(group) == GROUP_MAX or self._requests.empty():
-                return group
-            request = self._requests.get()
-        if group:
-            self._requests.put(None)
+        self._take_all(group)
+        moment = self._patient_at + MOMENT_SECONDS - time.monotonic()
+        if moment > 0 and group and all(request.patient for request in group):
+            self._hurry.wait(moment)
+            if not self._requests.empty():
+                self._take_all(group)
         return [] if self._abandoned else group
+
+    def _take_all(self, group: list[_Request[Any]]) -> None:
+        """Let those who wait join, as far as there is room; the end stays where it is while there are any."""
+        while len(group) < GROUP_MAX:
+            request = self._requests.get()
+            if request is None:
+                if group:
+                    self._requests.put(None)
+                return
+            group.append(request)
+            if self._requests.empty():
+                return
 
     def _commit(self, group: list[_Request[Any]]) -> None:
         try:
