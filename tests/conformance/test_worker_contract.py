@@ -118,7 +118,9 @@ def test_every_list_and_key_has_its_configured_name(yard: RedisProgram) -> None:
     assert told == [yard.message(2)["job_id"], yard.message(1)["job_id"], "1", "9"]
     assert 0 < yard.bare.call("TTL", "jobs:hb:w7") <= 20
     assert json.loads(yard.bare.call("LINDEX", "jobs:completed", 0)) == yard.message(2)
-    assert json.loads(json.loads(yard.bare.call("LINDEX", "jobs:dead", 0))["message"]) == yard.message(1)
+    letter = json.loads(yard.bare.call("LINDEX", "jobs:dead", 0))
+    assert json.loads(letter["message"]) == yard.message(1)
+    assert letter["origin_queue"] == "jobs:calm"
     assert (
         yard.bare.call("EXISTS", "jobs:w7:held", "rag:ingest:queue:dead-letter", "rag:ingest:completed") == 0
     )

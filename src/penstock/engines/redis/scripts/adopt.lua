@@ -47,7 +47,7 @@ for at, packed in ipairs(cmsgpack.unpack(ARGV[4])) do
       entry.created = string.format('%.6f', tonumber(seen) / 1000000)
       if refusal_of({entry}, '') then
         answers[at] = {'ERR_JOB_ID_TAKEN', entry.id}
-        bury(element, 'ERR_JOB_ID_TAKEN', 'job id ' .. entry.id .. ' belongs to another job')
+        bury(element, 'ERR_JOB_ID_TAKEN', 'job id ' .. entry.id .. ' belongs to another job', list)
         let_go_of(element)
       else
         accepted[#accepted + 1] = element

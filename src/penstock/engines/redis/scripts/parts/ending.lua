@@ -70,8 +70,9 @@ local function finish(id, task, place, code, message, family, trace)
 end
 
 -- It failed for good by itself, not because somebody called it off: its message goes where such messages go.
-local function bury(element, code, message)
-  push_left(K.dead_letter, cjson.encode({message = element, reason = message, code = code, failed_at = STAMP}))
+local function bury(element, code, message, list)
+  push_left(K.dead_letter, cjson.encode({
+    message = element, reason = message, code = code, failed_at = STAMP, origin_queue = list}))
 end
 
 local SUPERSEDED = 'a later request on the same object took its place'

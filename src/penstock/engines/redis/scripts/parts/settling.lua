@@ -118,7 +118,7 @@ local function settle(id, task, verdict)
     change(id, task, 'retry_count', verdict.retry_count, 'crashes', verdict.crashes)
     local element = task.element
     finish(id, task, 'failed', verdict.code, verdict.message, verdict.family, verdict.trace)
-    if not CALLED_OFF[verdict.code] then bury(element, verdict.code, verdict.message) end
+    if not CALLED_OFF[verdict.code] then bury(element, verdict.code, verdict.message, home_of(task)) end
   else
     wait_again(id, task, verdict)
   end
