@@ -145,6 +145,25 @@ async def test_an_embedder_has_its_next_batch_before_one_ends() -> None:
     assert embedder.busiest == 3
 
 
+async def test_a_desk_is_crowded_while_a_batch_more_is_asked_than_is_in_work() -> None:
+    """One document alone crowds nobody, however its texts are spread; many do, until there is room again."""
+    embedder = SlowEmbedder(batch=4, calls=2, ahead=1)
+    desk = EmbeddingDesk(embedder)
+    alone = asyncio.create_task(gathered(desk, pieces("alone", 4)))
+    await embedder.begun.acquire()
+    crowded = [desk.is_crowded]
+
+    many = asyncio.create_task(gathered(desk, pieces("many", 40)))
+    await embedder.begun.acquire()
+    await asyncio.sleep(0)
+    crowded.append(desk.is_crowded)
+
+    embedder.free()
+    await asyncio.gather(alone, many)
+    crowded.append(desk.is_crowded)
+    assert crowded == [False, True, False]
+
+
 async def test_a_bad_text_fails_alone() -> None:
     """A batch that fails is tried piece by piece: the text's own caller fails, its neighbour does not."""
     embedder = SlowEmbedder(batch=8)

@@ -106,7 +106,7 @@ class Database(Protocol):
     ) -> T:
         """Run `work` in a transaction (D1 to D3); it is synchronous and must be quick.
 
-        A caller that is patient, because there is other work to go on with, may wait a moment for company.
+        A caller that is patient, because others have work to go on with, may wait a moment for company.
         """
         ...
 

@@ -8,9 +8,8 @@ A group is on disk before it is answered, unless all its work can be lost in a p
 an idle worker's claim. The disk is waited for after the commit, when others may write again; see
 docs/decisions/0009 and 0016.
 
-Patient work, whose caller has others to go on with, is committed at most once in a moment: what comes within
-it shares the next commit, and whoever is not patient takes along who waits. So a crowd of documents costs few
-commits, and one alone hardly waits.
+Patient work, whose caller knows that others have enough to go on with, is committed at most once in a moment:
+what comes within it shares the next commit, and whoever is not patient takes along who waits.
 """
 
 from __future__ import annotations
@@ -185,7 +184,7 @@ class Writer:
         group: list[_Request[Any]] = []
         self._take_all(group)
         moment = self._patient_at + MOMENT_SECONDS - time.monotonic()
-        if moment > 0 and group and all(request.patient for request in group):
+        if moment > 0 and 0 < len(group) < GROUP_MAX and all(request.patient for request in group):
             self._hurry.wait(moment)
             if not self._requests.empty():
                 self._take_all(group)
