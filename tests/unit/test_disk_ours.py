@@ -30,8 +30,24 @@ async def test_a_folder_that_is_its_owners_too_keeps_his_files(tmp_path: Path) -
     assert await found(tmp_path) == ["mine/blobs.md", "note.md"]
 
 
+@pytest.mark.parametrize("owners", [b"", b"*.tmp\n", b"!blobs/\n!penstock.db\n"])
+async def test_an_owners_ignore_file_lets_no_walk_in(tmp_path: Path, owners: bytes) -> None:
+    """His rules hold for his files: what the program keeps is left out whatever they say, or do not say."""
+    plant(tmp_path, {"note.md": "", f"data/{NAME}": owners, **{f"data/{name}": "" for name in KEPT}})
+    plant(tmp_path, {"data/mine.md": "", "data/sources/a/incoming/b.md": ""})
+
+    assert await found(tmp_path) == ["data/mine.md", "note.md"]
+
+
+async def test_names_like_ours_are_anybodys_elsewhere(tmp_path: Path) -> None:
+    """A folder without our database is no data folder."""
+    plant(tmp_path, {"blobs/a.md": "", "sources/b.md": "", "run/c.md": ""})
+
+    assert await found(tmp_path) == ["blobs/a.md", "run/c.md", "sources/b.md"]
+
+
 def test_the_file_is_written_once_and_renewed(tmp_path: Path) -> None:
-    """One of an earlier version is replaced, one by somebody else's hand is not."""
+    """An empty one, or one of an earlier version, is replaced; somebody else's stays, and so do his lines."""
     keep_out_of_walks(tmp_path)
     first = os.stat(tmp_path / NAME)
     keep_out_of_walks(tmp_path)
@@ -41,6 +57,13 @@ def test_the_file_is_written_once_and_renewed(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(HEAD + b"/less/\n")
     keep_out_of_walks(tmp_path)
     assert b"/blobs" in (tmp_path / NAME).read_bytes()
+
+    (tmp_path / NAME).write_bytes(b"")
+    keep_out_of_walks(tmp_path)
+    (tmp_path / NAME).write_bytes((tmp_path / NAME).read_bytes() + b"/mine/\n")
+    keep_out_of_walks(tmp_path)
+    assert (tmp_path / NAME).read_bytes().startswith(HEAD)
+    assert (tmp_path / NAME).read_bytes().endswith(b"/mine/\n")
 
     (tmp_path / NAME).write_bytes(b"*.md\n")
     keep_out_of_walks(tmp_path)

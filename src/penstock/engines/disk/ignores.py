@@ -6,6 +6,7 @@ import os
 import stat
 from dataclasses import dataclass
 
+from penstock.engines.disk.ours import RULES, is_data_folder
 from penstock.model.ignoring import IGNORE_FILES, Rules, parse_ignore_file
 
 IGNORE_BYTES_MAX = 1 << 20
@@ -30,9 +31,14 @@ class Ignores:
         return False
 
     def below(self, folder: int, path: bytes, names: tuple[str, ...] = IGNORE_FILES) -> Ignores:
-        """These and the ignore files of one more folder, open as `folder`, at `path` below the root."""
+        """These and the ignore files of one more folder, open as `folder`, at `path` below the root.
+
+        What a data folder keeps is left out whatever its owner's files say.
+        """
         skip = len(path) + 1 if path else 0
         found = [(skip, rules) for name in names if (rules := _read(folder, name))]
+        if is_data_folder(folder):
+            found.append((skip, RULES))
         return Ignores(levels=(*reversed(found), *self.levels)) if found else self
 
 
