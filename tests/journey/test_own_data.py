@@ -107,6 +107,28 @@ def test_what_was_dropped_stays_when_the_folder_around_it_is_handed_in(papers: P
     assert worker.stop() == 0
 
 
+def test_a_dropped_file_is_no_sign_that_the_disk_is_there(papers: Papers) -> None:
+    """A user's folder that is empty for once deletes nothing, whatever else was dropped below it."""
+    plant = papers.plant
+    worker = papers.worker()
+    dropped(papers, COLLECTION)
+    papers.write("owl.md", "# Owls\n\nOwls hear a mouse under snow.\n")
+    submit = ("ingest", "submit", "--rag", COLLECTION, "--path", str(plant.folder), "--pattern", "*.md")
+    papers.run(*submit, "--wait", "--quiet")
+    assert papers.states()["owl.md"] == "ingested"
+
+    papers.folder.rename(plant.folder.parent / "unmounted")
+    papers.run(*submit)
+    papers.rest(worker)
+
+    failed = plant.rows(
+        "SELECT error_code FROM unified_queue WHERE status = 'failed' AND item_type = 'folder'"
+    )
+    assert [row["error_code"] for row in failed] == ["ERR_FOLDER_EMPTY"]
+    assert {"owl.md": "ingested", "dropped.md": "ingested"}.items() <= papers.states().items()
+    assert worker.stop() == 0
+
+
 def test_what_was_dropped_stays_when_the_folder_around_it_is_watched_anew(papers: Papers) -> None:
     """A worker that starts compares with what is known, and misses nothing it has moved itself."""
     plant = papers.plant

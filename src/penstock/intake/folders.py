@@ -151,9 +151,13 @@ class Folders:
             await attempt.progress(survey.found)
         is_there = bool(seen)
         async for documents in self._known(lease, collection):
-            files = [d for d in documents if d.identity not in seen and d.source is Source.FILE]
-            unseen = [d.identity for d in files if not self._grounds.ours.took(d)]
-            is_there = is_there or len(unseen) < len(files)
+            unseen = [
+                document.identity
+                for document in documents
+                if document.identity not in seen
+                and document.source is Source.FILE
+                and not self._grounds.ours.took(document)
+            ]
             gone = await self._grounds.missing(unseen)
             # A file the patterns merely leave out shows as well that the disk is there.
             is_there = is_there or len(gone) < len(unseen)

@@ -41,8 +41,14 @@ class SourceFolders:
         return path.is_relative_to(self.incoming(collection)) and ".." not in path.parts
 
     def took(self, document: Document) -> bool:
-        """Whether its file was dropped here: it was moved away when it was taken in, and is not missed."""
-        return self.holds(document.collection_name, Path(document.identity))
+        """Whether its file was dropped for it: it was moved away when it was taken in, and is not missed.
+
+        The data folder may have had another name by then, or have been copied: only its inside is looked at.
+        """
+        path, inside = Path(document.identity), (self.root.name, document.collection_name, INCOMING)
+        return ".." not in path.parts and any(
+            (folder.parent.parent.name, folder.parent.name, folder.name) == inside for folder in path.parents
+        )
 
     def all(self, collection: str) -> tuple[Path, Path, Path]:
         """The three folders."""
