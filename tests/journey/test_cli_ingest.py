@@ -1,5 +1,6 @@
 """`penstock ingest` without a worker: what is handed in, what is refused, what is shown."""
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -14,7 +15,10 @@ from penstock.doors.cli.ingest.shapes import (
     RetriedDocuments,
     StatusRecord,
 )
+from penstock.engines.disk import DiskMover
 from penstock.intake.admission import Admission, Order
+from penstock.intake.incoming import SourceFolders
+from penstock.intake.whereabouts import Whereabouts
 from penstock.model.catalogue import LOCAL_WORKSPACE
 from penstock.model.errors import ErrorClass, ErrorReport
 from penstock.model.jobs import TenantId, WorkerId
@@ -529,6 +533,56 @@ def test_dropped_files_are_named_by_the_folder_they_lie_in(program: Program, fol
     assert {each["identity"] for each in asked["citations"]} <= shown
     assert asked["citations"]
     assert {each["name"] for each in planned["documents"]} == {str(file) for file in dropped[:3]}
+
+
+def test_files_alike_by_name_are_told_apart_by_their_bytes(program: Program, folder: Path) -> None:
+    """Of two documents of a name only the one whose file lies there is meant, and one of a long name is."""
+    own = program.data / "sources" / "notes"
+    incoming, processed = own / "incoming", own / "processed"
+    for each in (incoming / "deep", processed):
+        each.mkdir(parents=True)
+    long = "b" * 245 + ".md"
+    dropped = [incoming / name for name in ("cats.md", "deep/cats.md", long)]
+    texts = [f"The {kind} sleeps all day." for kind in ("cat", "kitten", "bear")]
+    for file, words in zip(dropped, texts, strict=True):
+        file.write_text(words, encoding="utf-8")
+
+    async def fill(store: Store) -> None:
+        for file, words in zip(dropped, texts, strict=True):
+            await ingested(store, program.data, file, [words])
+
+    program.in_store(fill)
+    dropped[0].unlink()
+    shown = [processed / "cats (2).md", processed / DiskMover().fitting(long)]
+    for file, where in zip(dropped[1:], shown, strict=True):
+        file.rename(where)
+
+    delete = ("ingest", "delete", "--rag", "notes", "--dry-run", "--path")
+    planned = program.json(*delete, processed)
+    alone = [program.json(*delete, where)["documents"] for where in shown]
+
+    assert {one["name"] for one in planned["documents"]} == {str(file) for file in dropped[1:]}
+    assert [[one["name"] for one in documents] for documents in alone] == [[str(f)] for f in dropped[1:]]
+
+
+def test_a_path_that_can_be_none_means_no_dropped_file(program: Program, folder: Path) -> None:
+    """Looked for in a folder of ours like any other, it finds nothing and breaks nothing."""
+    found = asyncio.run(
+        Whereabouts(SourceFolders(root=folder), DiskMover()).documents_at(
+            Nobodys(),  # type: ignore[arg-type]
+            LOCAL_WORKSPACE,
+            f"{folder}/a\0b/processed",
+        )
+    )
+
+    assert found == []
+
+
+class Nobodys:
+    """A catalogue without collections."""
+
+    async def collection(self, *_: object) -> None:
+        return None
 
 
 def test_a_link_to_a_folder_means_the_folder(program: Program, folder: Path) -> None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from penstock.intake.incoming import SourceFolders
-from penstock.model.catalogue import BlobId, Document, Source, WorkspaceId
+from penstock.model.catalogue import BlobId, Document, DocumentState, Source, WorkspaceId
 from penstock.model.errors import Fault
 from penstock.model.files import blob_hash
 from penstock.ports.catalogue import Catalogue
@@ -60,12 +60,21 @@ class Whereabouts:
             ]
         if (name := self._folders.finishing_in(there)) is None:
             return []
-        names = await asyncio.to_thread(_names_in, there)
-        return [
+        moved = [
             document
             async for page in self._dropped(catalogue, workspace, name)
             for document in await asyncio.to_thread(self._moved, page)
-            if names[document.name] == 1 or (names[document.name] and await self._lies_in(document, there))
+        ]
+        files = await asyncio.to_thread(_names_in, there)
+        called = Counter(self._mover.fitting(document.name) for document in moved)
+        return [
+            document
+            for document in moved
+            if (known := self._mover.fitting(document.name)) in files
+            and (
+                (files[known] == called[known] == 1 and document.state is DocumentState.INGESTED)
+                or await self._lies_in(document, there)
+            )
         ]
 
     async def _dropped(
@@ -86,14 +95,15 @@ class Whereabouts:
         return [each for each in documents if self.has_moved(each.collection_name, each.identity)]
 
     async def _lies_in(self, document: Document, folder: Path) -> bool:
-        """By its bytes: several files there may be called so."""
+        """By its bytes: several files, or documents, may be called so; one in error may lie elsewhere."""
         if document.blob is None:
             return False
         now = await self.now(document.collection_name, document.identity, document.blob)
         return Path(now).parent == folder
 
     async def _lies_at(self, document: Document, path: Path) -> bool:
-        if document.name not in (path.name, _NUMBER.sub("", path.name)) or document.blob is None:
+        known = self._mover.fitting(document.name)
+        if known not in (path.name, _NUMBER.sub("", path.name)) or document.blob is None:
             return False
         if not self.has_moved(document.collection_name, document.identity):
             return False
@@ -103,7 +113,7 @@ class Whereabouts:
 def _names_in(folder: Path) -> Counter[str]:
     """How many files of a folder may be called so, for all the names a move may have brought there."""
     found = Counter[str]()
-    with suppress(OSError):
+    with suppress(OSError, ValueError):  # what no path can be holds nothing
         for name in os.listdir(folder):
             found.update({name, _NUMBER.sub("", name)})
     return found

@@ -88,6 +88,10 @@ class Mover(Protocol):
         """
         ...
 
+    def fitting(self, name: str) -> str:
+        """What `move` calls a file of that name where the name is free: one that is too long is shortened."""
+        ...
+
     async def find(self, folder: Path, name: str, *, digest: BlobHash, size_max: int) -> Path | None:
         """Where `move` brought these bytes; None if they are there no more, or more than `size_max`."""
         ...

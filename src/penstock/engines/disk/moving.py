@@ -34,6 +34,8 @@ from penstock.model.files import BlobHash, FoundFile, mark_of
 from penstock.ports.files import Moved
 
 SAME_NAME_MAX = 1000
+GAPS_MAX = 50
+"""So many of the files that were numbered may have been taken away before one that is looked for."""
 _NAME_BYTES_MAX = 255
 _TAIL_BYTES = len(" (1000).error.json")
 _NO_LINKS = frozenset({errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
@@ -66,6 +68,10 @@ class DiskMover:
                 raise keeping_fault(error, folder) from error
 
         return await aside(work)
+
+    def fitting(self, name: str) -> str:
+        """The name with room for a number and a sidecar's ending."""
+        return fitting_name(name)
 
     async def find(self, folder: Path, name: str, *, digest: BlobHash, size_max: int) -> Path | None:
         """The file of this name, or of one made from it, that holds these bytes."""
@@ -184,11 +190,14 @@ def _move(source: Path, folder: Path, name: str, meant: _Meant) -> Moved:
 
 
 def _find(folder: Path, name: str, digest: BlobHash, size_max: int) -> Path | None:
+    missing = 0
     for target in _candidates(folder, name):
         there = _stat(target)
         if there is None:
-            return None
-        if stat.S_ISREG(there.st_mode) and there.st_size <= size_max and _hash(target) == digest:
+            missing += 1
+            if missing > GAPS_MAX:
+                return None
+        elif stat.S_ISREG(there.st_mode) and there.st_size <= size_max and _hash(target) == digest:
             return target
     return None
 
