@@ -250,7 +250,20 @@ def test_a_handshake_that_is_refused_is_told_as_everything_is(
     """By a problem document, whatever is wrong with it."""
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     headers = {**upgrade, "Sec-WebSocket-Key": "A" * 22 + "==", **more}
-    problem(client.get(str(client.base_url).removesuffix("/api/") + target, headers=headers), status, code)
+    reply = client.get(str(client.base_url).removesuffix("/api/") + target, headers=headers)
+    problem(reply, status, code)
+    assert reply.headers["cache-control"] == "no-store"
+    assert reply.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_handshake_by_an_older_http_is_refused(client: httpx.Client) -> None:
+    """RFC 6455 asks for 1.1."""
+    where = client.base_url
+    with socket.create_connection((where.host, where.port or 80), timeout=10) as line:
+        head = f"GET /ws HTTP/1.0\r\nHost: {where.netloc.decode()}\r\n"
+        upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        line.sendall(f"{head}{upgrade}Sec-WebSocket-Key: {'A' * 22}==\r\n\r\n".encode())
+        assert line.recv(4096).startswith(b"HTTP/1.1 400 ")
 
 
 def test_the_websocket_has_another_name_below_the_api(client: httpx.Client) -> None:

@@ -24,6 +24,14 @@ def test_a_preference_counts_wherever_it_stands(lines: list[str]) -> None:
     assert "respond-async" in preferences_of(lines)
 
 
+def test_a_quotation_without_an_end_is_read_once() -> None:
+    """It fits into a head, and whoever looked for its end from each of its marks anew took seconds for it."""
+    endless = '"' + '\\"' * 15_000
+
+    for _ in range(300):
+        assert preferences_of([endless, "respond-async"]) == {"?"}
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from fastapi import HTTPException
 from starlette.datastructures import MutableHeaders
@@ -77,13 +78,8 @@ class Guard:
 
         async def answer(message: Message) -> None:
             nonlocal is_begun
-            if message["type"] == "http.response.start":
-                is_begun = True
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("Cache-Control", "no-store")
-            await send(message)
+            is_begun = is_begun or message["type"] == "http.response.start"
+            await _guarded(send, message)
 
         if (refusal := self._refusal(scope)) is not None:
             return await refusal(scope, receive, answer)
@@ -103,10 +99,11 @@ class Guard:
             )
 
     async def _shake_hands(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = partial(_guarded, send)
         if (refusal := self._refusal(scope)) is None:
-            return await self._app(scope, receive, send)
+            return await self._app(scope, receive, answer)
         hide_query(scope)
-        return await refusal(scope, receive, send)
+        return await refusal(scope, receive, answer)
 
     def _refusal(self, scope: Scope) -> Response | None:
         """Why nobody may ask so, whatever it is that is asked."""
@@ -124,6 +121,20 @@ class Guard:
         except Refused as refused:
             return problem_of(refused)
         return None
+
+
+async def _guarded(send: Send, message: Message) -> None:
+    """Send it with the headers that every answer has, a refused handshake too."""
+    if message["type"] in ("http.response.start", "websocket.http.response.start"):
+        guard(MutableHeaders(scope=message))
+    await send(message)
+
+
+def guard(headers: MutableHeaders) -> None:
+    """What keeps an answer from being framed, sniffed, told on or kept."""
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)
+    headers.setdefault("Cache-Control", "no-store")
 
 
 def _is_two_bodies(headers: list[tuple[bytes, bytes]]) -> bool:
@@ -160,7 +171,8 @@ class _Bounded:
         if self._whole:  # what comes now is only that the other end is gone
             return await self._receive()
         if self._declared > self._most:
-            raise self._too_long()
+            # The rest is thrown away as it comes: who is cut while it sends never reads why.
+            raise HTTPException(413, f"the body has more than {self._most:,} bytes")
         left = max(0.0, self._deadline - asyncio.get_running_loop().time())
         message = await _within(left, self._receive)
         self._seen += len(message.get("body", b""))

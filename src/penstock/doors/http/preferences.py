@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import Depends, Header
 
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"?')
 
 
 def preferences_of(lines: Iterable[str]) -> frozenset[str]:

@@ -97,6 +97,8 @@ class PromptProtocol(H11Protocol):
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """From here on the connection is a WebSocket's, which lasts."""
+        if event.http_version < b"1.1":
+            return self.send_400_response("a WebSocket is asked for by HTTP/1.1")
         self._be_patient()
         self.connections.discard(self)
         live = LiveProtocol(self.config, self.server_state, self.app_state)

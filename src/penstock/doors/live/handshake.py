@@ -13,6 +13,7 @@ from websockets.http11 import Request, Response
 from websockets.protocol import Protocol
 from websockets.server import ServerProtocol
 
+from penstock.doors.http.guards import guard
 from penstock.doors.http.problems import problem
 
 VERSION = "13"
@@ -39,6 +40,7 @@ class Handshake(ServerProtocol):
         """A refusal as a problem document, with the version that is spoken here."""
         code = CODES.get(int(status), "ERR_REQUEST_INVALID")
         refusal = problem(int(status), code, text.partition("\n")[0], headers={"Connection": "close"})
+        guard(refusal.headers)
         response = super().reject(status, "")
         response.body = bytes(refusal.body)
         response.headers = Headers(refusal.headers.items())
