@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from contextlib import aclosing, closing
 from pathlib import Path
 
 import pytest
@@ -124,6 +124,37 @@ async def test_a_document_that_is_deleted_ends_for_who_waits(p: Penstock) -> Non
     assert [each.status for each in await waiting] in (["deleted", "ingested"], ["ingested", "ingested"])
     again = await p.wait(*names)
     assert [(each.id, each.status) for each in again] == [(names[0], "deleted"), (names[1], "ingested")]
+
+
+async def test_who_waits_in_a_workspace_that_is_removed_hears_of_its_end(
+    p: Penstock, served: Served, user: str
+) -> None:
+    """Its documents were seen before, so they are deleted; what never was there is a mistake."""
+    workspace = await p.create_workspace("Short-lived")
+    there = p.workspace(workspace.id)
+    await there.create_collection("papers")
+    text = "\n\n".join(f"Paragraph {number} of many. {'It goes on. ' * 40}" for number in range(3_000))
+    (taken,) = await there.upload(("long.txt", text.encode()), collection="papers")
+    seen = []
+
+    async with aclosing(there.follow(str(taken.document_id))) as documents:
+        async for document in documents:
+            seen.append(document.status)
+            if len(seen) == 1:
+                with served.client(a_token(user)) as raw:
+                    raw.delete(f"/workspaces/{workspace.id}").raise_for_status()
+
+    assert seen[-1] == "deleted"
+    with pytest.raises(PenstockError, match="workspace"):
+        await p.workspace("11111111-1111-4111-8111-111111111111").wait(str(taken.document_id))
+
+
+async def test_a_text_that_is_too_long_is_told_for_what_it_is(p: Penstock) -> None:
+    """The answer is read although the text was still on its way, and nothing is sent a second time."""
+    for length in (2_200_000, 5_000_000):
+        with pytest.raises(PenstockError) as caught:
+            await p.submit_text("a" * length, collection="papers", name="long")
+        assert (caught.value.code, caught.value.status) == ("ERR_BODY_TOO_LARGE", 413)
 
 
 async def test_questions_are_answered_and_answers_stream(p: Penstock) -> None:

@@ -160,6 +160,18 @@ async def test_a_collection_that_is_removed_ends_its_documents() -> None:
     assert [each.status for each in await told(server, "a")] == ["pending", "parsed", "deleted"]
 
 
+async def test_what_its_collection_took_along_is_deleted_and_no_failure() -> None:
+    """Its jobs end before it goes, which the log tells first; read by then, it is there no more."""
+    removed = {"workspace_id": "w", "collection": "papers"}
+    server = Server(
+        {"a": document("a", "pending", 1)},
+        (moved("a", "error", 2), [document("a", "deleted", 2)]),
+        (Event(type="collection.removed", payload=removed, seq=3, ts="t003"), []),
+    )
+
+    assert [each.status for each in await told(server, "a")] == ["pending", "deleted"]
+
+
 async def test_where_events_were_missed_the_state_of_now_is_told() -> None:
     """And nothing that was told is told again, nor what the log tells late."""
     missed = Resync(reason="too_many", seq=4, documents=(), documents_left_out=False, answers=())

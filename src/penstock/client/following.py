@@ -19,6 +19,8 @@ from penstock.client.values import Document
 
 READ_AT_ONCE = 8
 UNKNOWN = "ERR_DOCUMENT_UNKNOWN"
+GONE = frozenset({UNKNOWN, "ERR_WORKSPACE_UNKNOWN"})
+"""Of one that was seen before; a workspace that never was there is a mistake."""
 MOVED_ON = "document.status_updated"
 EMPTIED = frozenset({"collection.removed", "workspace.removed"})
 """What is told once for all documents that were in it."""
@@ -103,6 +105,8 @@ class _Followed:
         before = self._told
         if before is not None and before.status == status:
             return None
+        if now.status == "deleted" and status == "error":  # whose reason is gone with it
+            status = now.status
         if now.status != status:  # it is further by now; of one that is gone, what was known of it is told
             known = before if now.status == "deleted" and before is not None else now
             now = replace(known, status=status, error=None)
@@ -113,7 +117,7 @@ class _Followed:
         try:
             return await self._read(self._id)
         except PenstockError as error:
-            if error.code != UNKNOWN:
+            if error.code not in (GONE if self._told is not None else (UNKNOWN,)):
                 raise
             return Document.deleted(self._id)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 
 import click
 
-from penstock.client import Penstock, Resync
+from penstock.client import Penstock, PenstockError, Resync
 from penstock.client.values import DocumentDetail, Job
 from penstock.doors.cli.exits import Exit
 from penstock.doors.cli.given import Given
@@ -23,13 +24,13 @@ WORDS = {"queued": "queued", "running": "processing", "success": "done", "failed
 
 @click.pass_obj
 def status(given: Given, job_id: str, follow: bool, interval: float) -> int:
-    """Have the server say where a job is; with events, `--interval` has nothing to say."""
+    """Have the server say where a job is; `--interval` counts for jobs no events tell of."""
     if not follow:
         show(given, with_server(given, lambda server: record_of(server, job_id)))
         return Exit.OK
 
     async def work(server: Penstock) -> StatusRecord:
-        return await show_until_over(given, _looks(server, job_id))
+        return await show_until_over(given, _looks(server, job_id, interval))
 
     try:
         return exit_of(with_server(given, work))
@@ -37,11 +38,18 @@ def status(given: Given, job_id: str, follow: bool, interval: float) -> int:
         return left_alone(job_id)
 
 
-async def _looks(server: Penstock, job_id: str) -> AsyncGenerator[StatusRecord, None]:
-    """The record now and after whatever happened to its document; without end."""
+async def _looks(server: Penstock, job_id: str, interval: float) -> AsyncGenerator[StatusRecord, None]:
+    """The record now and after whatever happened to its document; without end.
+
+    A job without one, as a folder's, is told by no event and looked at again and again.
+    """
     async with server.subscribe(passing=True) as events:
         record = await record_of(server, job_id)
         yield record
+        while record["document_id"] is None:
+            await asyncio.sleep(interval)
+            record = await record_of(server, job_id)
+            yield record
         async for happened in events:
             told = None if isinstance(happened, Resync) else happened.payload
             if told is None or {told.get("document_id"), told.get("job_id")} & {
@@ -55,7 +63,7 @@ async def _looks(server: Penstock, job_id: str) -> AsyncGenerator[StatusRecord, 
 async def record_of(server: Penstock, job_id: str) -> StatusRecord:
     """What a server tells of a job and its document."""
     job = await server.job(job_id)
-    document = None if job.document_id is None else await server.document(job.document_id)
+    document = await _document_of(server, job)
     made = document.chunks if document is not None and job.status == "success" else 0
     return StatusRecord(
         job_id=job.id,
@@ -81,6 +89,18 @@ async def record_of(server: Penstock, job_id: str) -> StatusRecord:
         document_state=None if document is None else document.status,
         batch=None,
     )
+
+
+async def _document_of(server: Penstock, job: Job) -> DocumentDetail | None:
+    """None where it has none, or none any more."""
+    if job.document_id is None:
+        return None
+    try:
+        return await server.document(job.document_id)
+    except PenstockError as error:
+        if error.code != "ERR_DOCUMENT_UNKNOWN":
+            raise
+        return None
 
 
 def _stages(document: DocumentDetail | None) -> list[StageFacts]:
