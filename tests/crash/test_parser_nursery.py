@@ -110,6 +110,23 @@ async def test_a_nursery_dies_with_its_line() -> None:
     assert open_descriptors() <= before + 1
 
 
+async def test_who_waits_for_a_child_of_a_closed_nursery_begins_no_other() -> None:
+    """He is told that there is none; nothing is left that nobody would ever end."""
+    nursery = Nursery(COMMAND, MEMORY)
+    await (await nursery.born()).end()
+    waiting = [asyncio.create_task(nursery.born()) for _ in range(3)]
+    await asyncio.sleep(0)
+
+    await nursery.close()
+    born = await asyncio.gather(*waiting, return_exceptions=True)
+
+    for child in born:
+        assert isinstance(child, Broken) or not child.is_alive  # type: ignore[union-attr]
+    with pytest.raises(Broken):
+        await nursery.born()
+    assert children_alive() == []
+
+
 @pytest.mark.parametrize(
     ("program", "fault", "words"),
     [(BARREN, Exhausted, "no process to be had"), (STILLBORN, Broken, "no readers here")],

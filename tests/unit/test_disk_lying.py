@@ -68,6 +68,19 @@ async def test_what_may_not_be_read_is_told(tmp_path: Path) -> None:
     assert (found.untaken, found.example) == (1, "locked")
 
 
+async def test_what_is_not_told_is_counted_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Empty folders and hidden names are looked at too, and there may be any number of them."""
+    monkeypatch.setattr(lying_module, "ENTRIES_MAX", 4)
+    plant(tmp_path, {f".{number}": "" for number in range(3)})
+    (tmp_path / "empty").mkdir()
+    assert (await lying(tmp_path)).is_whole
+
+    (tmp_path / "empty" / "deep").mkdir()
+    assert not (await lying(tmp_path)).is_whole
+
+
 async def test_a_look_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of very many files is not read to its end, and the counts say so."""
     monkeypatch.setattr(lying_module, "ENTRIES_MAX", 3)

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from penstock.model.visits import ANY, is_loopback
@@ -12,7 +13,6 @@ LEEWAY_MOST = 60.0
 TICKET_MOST = 300.0
 BITS_LEAST = 96
 """Of a secret, by how often its characters come; a random one of 32 hex digits has about 118."""
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # nothing is bound here
 EXAMPLES = (
     "super-secret-jwt-token",
     "your-256-bit-secret",
@@ -115,7 +115,16 @@ def open_to_any_name(settings: Settings) -> str | None:
     http = settings.http
     if settings.profile != "production" or settings.auth.mode == "local" or http.allowed_hosts:
         return None
-    return f"{http.host} is every address" if http.host in EVERYWHERE else None
+    return f"{http.host} is every address" if _is_everywhere(http.host) else None
+
+
+def _is_everywhere(host: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    inside = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (inside or address).is_unspecified
 
 
 def weakness(secret: str) -> str | None:

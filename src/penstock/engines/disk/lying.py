@@ -62,41 +62,51 @@ async def lying(root: Path) -> Lying:
         if os.path.islink(root):
             found.add(os.fsencode(root), LINK)
             return found
-        for number, (path, why) in enumerate(_entries(root, b"", Sieve.of(Selection()), stop)):
-            if number >= ENTRIES_MAX:
-                found.is_whole = False
-                break
+        look = _Look(root=root, sieve=Sieve.of(Selection()), stop=stop, left=ENTRIES_MAX)
+        for path, why in look.below(b""):
             found.add(path, why)
+        found.is_whole = look.left >= 0
         return found
 
     return await aside(work)
 
 
-def _entries(root: Path, below: bytes, sieve: Sieve, stop: Stop) -> Iterator[tuple[bytes, str | None]]:
-    """Everything but what is left out by its name on purpose, by its path below the root, with why."""
-    folder = os.path.join(os.fsencode(root), below)
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                stop.look()
-                path = os.path.join(below, entry.name)
-                name = os.fsdecode(entry.name)
-                if entry.is_dir(follow_symlinks=False):
-                    if sieve.enters(name, path):
-                        yield from _inside(root, path, sieve, stop)
-                elif sieve.takes(name, path):
-                    yield path, _why_untaken(root, path, entry)
-    except FileNotFoundError:
-        return
-    except OSError:
-        yield below or os.fsencode(root), WORDS[Oversight.UNREADABLE]
+@dataclass(slots=True, kw_only=True)
+class _Look:
+    """One look, which ends when it has met as much as it may."""
 
+    root: Path
+    sieve: Sieve
+    stop: Stop
+    left: int
+    """So many more entries, of whatever kind; less than none where there were more."""
 
-def _inside(root: Path, path: bytes, sieve: Sieve, stop: Stop) -> Iterator[tuple[bytes, str | None]]:
-    if path.count(b"/") >= sieve.selection.depth:
-        yield path, WORDS[Oversight.TOO_DEEP]
-    else:
-        yield from _entries(root, path, sieve, stop)
+    def below(self, folder: bytes) -> Iterator[tuple[bytes, str | None]]:
+        """Everything but what is left out by its name on purpose, by its path below the root, with why."""
+        root = os.fsencode(self.root)
+        try:
+            with os.scandir(os.path.join(root, folder)) as entries:
+                for entry in entries:
+                    self.stop.look()
+                    self.left -= 1
+                    if self.left < 0:
+                        return
+                    yield from self._at(os.path.join(folder, entry.name), entry)
+        except FileNotFoundError:
+            return
+        except OSError:
+            yield folder or root, WORDS[Oversight.UNREADABLE]
+
+    def _at(self, path: bytes, entry: os.DirEntry[bytes]) -> Iterator[tuple[bytes, str | None]]:
+        name = os.fsdecode(entry.name)
+        if not entry.is_dir(follow_symlinks=False):
+            if self.sieve.takes(name, path):
+                yield path, _why_untaken(self.root, path, entry)
+        elif self.sieve.enters(name, path):
+            if path.count(b"/") >= self.sieve.selection.depth:
+                yield path, WORDS[Oversight.TOO_DEEP]
+            else:
+                yield from self.below(path)
 
 
 def _why_untaken(root: Path, path: bytes, entry: os.DirEntry[bytes]) -> str | None:

@@ -63,6 +63,7 @@ class Nursery:
         self._memory_bytes = memory_bytes
         self._room: _Room | None = None
         self._opening = asyncio.Lock()
+        self._closed = False
 
     async def born(self) -> Child:
         """A copy of the nursery, shut in; Broken or Exhausted if there can be none."""
@@ -73,13 +74,17 @@ class Nursery:
 
     async def _standing(self) -> _Room:
         async with self._opening:
+            if self._closed:
+                raise Broken("the parser processes were ended")
             if self._room is None or self._room.is_gone:
                 self._room = await _Room.opened(self._command, self._memory_bytes)
             return self._room
 
     async def close(self) -> None:
-        """End it, and with it every child; returns once it is gone."""
-        room, self._room = self._room, None
+        """End it, and with it every child; returns once it is gone, and there will be no other."""
+        self._closed = True
+        async with self._opening:
+            room, self._room = self._room, None
         if room is not None:
             await room.close()
 
