@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -90,6 +91,31 @@ async def test_a_lock_that_is_never_let_go_is_told(
     assert told.value.message == f"{locked} has been locked by another process for 0.1 s"
     assert files_in(tmp_path) == [file]
     assert await blobs.remove(blob.hash)
+
+
+@pytest.mark.parametrize("is_known", [False, True], ids=["new", "known"])
+async def test_bytes_are_on_disk_before_their_name_and_that_before_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    """B2: after a power cut a name leads to all of the bytes, and what was answered has its name."""
+    blobs = DiskBlobs(tmp_path)
+    if is_known:
+        await blobs.put_bytes(b"text")
+    done, fsync, rename = list[str](), os.fsync, Path.rename
+
+    def synced(file: int) -> None:
+        fsync(file)
+        done.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else "bytes")
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append("name")
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "rename", renamed)
+    await blobs.put_bytes(b"text")
+
+    assert done[-3:] == (["folder"] if is_known else ["bytes", "name", "folder"])
 
 
 def test_a_living_writers_file_is_not_swept(tmp_path: Path) -> None:
