@@ -7,6 +7,9 @@ server itself.
 from __future__ import annotations
 
 import json
+import os
+import random
+import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -63,6 +66,17 @@ class Scene(Plant):
             lambda: len(self.beating(tree.children())) >= count, "all workers beat", tree, seconds=60.0
         )
         return tree
+
+    def kill_one(self, tree: Started, chance: random.Random) -> None:
+        """`kill -9` of one of its processes, once there is any: those that die young come back later."""
+        alive: list[int] = []
+
+        def is_one() -> bool:
+            alive[:] = tree.children()
+            return bool(alive)
+
+        self.wait_until(is_one, "there is somebody to kill", tree)
+        os.kill(chance.choice(alive), signal.SIGKILL)
 
     def fated(
         self,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -33,9 +31,8 @@ def test_documents_survive_everything_at_once(scene: Scene, rounds: int, each: i
         scene.keep_every_word()
         jobs += [scene.push(scene.message(PAGES.format(number=len(jobs)))) for _ in range(each)]
         jobs += submitted(scene, each)
-        scene.wait_until(lambda: bool(tree.children()), "there is somebody to kill", tree)
         time.sleep(chance.uniform(0.0, 0.5))  # any moment is as good
-        os.kill(chance.choice(tree.children()), signal.SIGKILL)
+        scene.kill_one(tree, chance)
         time.sleep(chance.uniform(0.0, 0.5))
         scene.redis.restart()
     scene.way.break_off(0.0)

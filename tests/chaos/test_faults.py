@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import threading
 import time
 import uuid
@@ -69,9 +68,8 @@ def test_workers_are_killed(scene: Scene, load: Load, rounds: int) -> None:
     tree = scene.workers(3)
     for _ in range(rounds):
         load.add(12)
-        scene.wait_until(lambda: bool(tree.children()), "there is somebody to kill")
         time.sleep(chance.uniform(0.0, 0.5))  # any moment is as good
-        os.kill(chance.choice(tree.children()), signal.SIGKILL)
+        scene.kill_one(tree, chance)
     scene.drained(load.jobs, STABLE_SECONDS)
     load.failed |= poisoned(scene)
     load.end_well()
