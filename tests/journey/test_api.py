@@ -273,7 +273,7 @@ def test_the_websocket_has_another_name_below_the_api(client: httpx.Client) -> N
 
 
 def test_a_body_larger_than_the_limit_is_not_read(client: httpx.Client) -> None:
-    """It is refused while it comes, and the connection closed."""
+    """It is refused by what it says of its length; what comes all the same is thrown away."""
     reply = client.post("/query", content=b'{"question": "' + b"x" * 3_000_000 + b'"}')
     problem(reply, 413, "ERR_BODY_TOO_LARGE")
 

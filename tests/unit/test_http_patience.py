@@ -32,6 +32,30 @@ MANY = 300_000
 KEY = b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 
 
+async def test_a_handshake_that_is_refused_leaves_no_query() -> None:
+    """The server may write it down with the answer, and a token may be in it."""
+    scope = {
+        "type": "websocket",
+        "path": "/ws",
+        "query_string": b"token=canary",
+        "headers": [(b"x", b"y" * 40_000)],
+        "extensions": {"websocket.http.response": {}},
+    }
+    shown: list[bytes] = []
+
+    async def send(message: Message) -> None:
+        shown.append(scope["query_string"])  # type: ignore[arg-type]
+
+    async def never() -> Message:
+        raise AssertionError("nothing is asked")
+
+    guard = Guard(app, check=lambda _: None, body_max=1, streamed=(), patience=Patience())
+    await guard(scope, never, send)
+
+    assert shown
+    assert set(shown) == {b""}
+
+
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "HEAD_SECONDS", 0.2)
