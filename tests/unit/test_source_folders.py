@@ -45,4 +45,6 @@ def test_a_dropped_file_is_known_by_where_it_lay(path: str, took: bool) -> None:
         collection_name="notes",
     )
 
-    assert OURS.took(document) is took
+    assert OURS.took(document, Path("/")) is took
+    inside = Path(path).parent
+    assert OURS.took(document, inside) is (took and path.startswith("/here/data/"))

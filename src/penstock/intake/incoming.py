@@ -40,14 +40,19 @@ class SourceFolders:
         """Whether a file lies in the collection's incoming folder; only such a file is ever moved."""
         return path.is_relative_to(self.incoming(collection)) and ".." not in path.parts
 
-    def took(self, document: Document) -> bool:
-        """Whether its file was dropped for it: it was moved away when it was taken in, and is not missed.
+    def took(self, document: Document, root: Path) -> bool:
+        """Whether its file was dropped for it, and so moved away: it is not missed by a look through `root`.
 
-        The data folder may have had another name by then, or have been copied: only its inside is looked at.
+        The data folder may have had another name then, or have been copied: a folder that lies as ours do counts
+        as well, unless it is what is looked through, for then it is somebody's own.
         """
         path, inside = Path(document.identity), (self.root.name, document.collection_name, INCOMING)
+        if self.holds(document.collection_name, path):
+            return True
         return ".." not in path.parts and any(
-            (folder.parent.parent.name, folder.parent.name, folder.name) == inside for folder in path.parents
+            (folder.parent.parent.name, folder.parent.name, folder.name) == inside
+            and not root.is_relative_to(folder)
+            for folder in path.parents
         )
 
     def all(self, collection: str) -> tuple[Path, Path, Path]:
