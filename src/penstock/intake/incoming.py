@@ -43,8 +43,8 @@ class SourceFolders:
     def took(self, document: Document, root: Path) -> bool:
         """Whether its file was dropped for it, and so moved away: it is not missed by a look through `root`.
 
-        The data folder may have had another name then, or have been copied: a folder that lies as ours do counts
-        as well, unless it is what is looked through, for then it is somebody's own.
+        The data folder may have had another name then, or have been copied: a folder that lies as ours do
+        counts as well, unless it is what is looked through, for then it is somebody's own.
         """
         path, inside = Path(document.identity), (self.root.name, document.collection_name, INCOMING)
         if self.holds(document.collection_name, path):
