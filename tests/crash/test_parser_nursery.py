@@ -110,10 +110,12 @@ async def test_a_nursery_dies_with_its_line() -> None:
     assert open_descriptors() <= before + 1
 
 
-async def test_who_waits_for_a_child_of_a_closed_nursery_begins_no_other() -> None:
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_who_waits_for_a_child_of_a_closed_nursery_begins_no_other(is_open: bool) -> None:
     """He is told that there is none; nothing is left that nobody would ever end."""
     nursery = Nursery(COMMAND, MEMORY)
-    await (await nursery.born()).end()
+    if is_open:
+        await (await nursery.born()).end()
     waiting = [asyncio.create_task(nursery.born()) for _ in range(3)]
     await asyncio.sleep(0)
 

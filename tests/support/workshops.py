@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.engines.disk import DiskBlobs
+from penstock.pipeline.embed import EmbeddingDesk
 from penstock.pipeline.workshop import Workshop
 from penstock.wiring.store import Store
 
@@ -20,6 +21,6 @@ def a_workshop(store: Store, blobs: DiskBlobs = UNUSED, **chosen: Any) -> Worksh
         blobs=blobs,
         parser=UNUSED,
         tokenizer=UNUSED,
-        embedding=UNUSED,
+        embedding=EmbeddingDesk(UNUSED),
         **{"file_bytes_max": 1 << 20, **chosen},
     )

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from penstock.engines.disk.blobs import DiskBlobs
 from penstock.engines.minilm.embedder import BATCH
 from penstock.engines.system.clock import SystemClock
@@ -15,6 +17,7 @@ from penstock.model.jobs import WorkerId
 from penstock.model.parsed import Parsed
 from penstock.pipeline.build import Builder
 from penstock.pipeline.capture import Capturer
+from penstock.pipeline.embed import EmbeddingDesk
 from penstock.pipeline.ingest import Ingest
 from penstock.pipeline.payments import Payments
 from penstock.pipeline.workshop import Workshop
@@ -163,6 +166,39 @@ async def test_vectors_purged_meanwhile_are_embedded_again(tmp_path: Path) -> No
 
     assert first.chunks > 1
     assert (again.state, again.chunks) == ("ingested", first.chunks)
+
+
+class Noting:
+    """A database that notes which of its callers are patient."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.patient: list[bool] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def write(self, work: Any, *, timeout: float | None = None, patient: bool = False) -> Any:
+        self.patient.append(patient)
+        return await self._store.write(work, timeout=timeout, patient=patient)
+
+
+class Crowd(EmbeddingDesk):
+    """Of whose model more is asked than it works on, always."""
+
+    is_crowded = True
+
+
+@pytest.mark.parametrize("is_crowded", [False, True])
+async def test_writes_wait_for_company_in_a_crowd_alone(tmp_path: Path, is_crowded: bool) -> None:
+    """Whoever is alone would wait for nobody."""
+    async with a_site(tmp_path, "The notice period is thirty days.") as site:
+        database = Noting(site.store)
+        desk = Crowd(site.models.embedding._embedder) if is_crowded else site.models.embedding
+        document, _ = await site.build(replace(site.shop(site.parser), database=database, embedding=desk))
+
+    assert document.state == "ingested"
+    assert set(database.patient) == {is_crowded}
 
 
 async def test_progress_is_told_while_chunks_are_embedded(tmp_path: Path) -> None:

@@ -172,6 +172,17 @@ async def test_what_its_collection_took_along_is_deleted_and_no_failure() -> Non
     assert [each.status for each in await told(server, "a")] == ["pending", "deleted"]
 
 
+async def test_what_was_told_as_deleted_is_told_once() -> None:
+    """An end of before that the log tells after the first look changes nothing of it."""
+    server = Server(
+        {"a": document("a", "deleted", 3), "b": document("b", "pending", 1)},
+        (moved("a", "error", 2), []),
+        (moved("b", "ingested", 4), [document("b", "ingested", 4)]),
+    )
+
+    assert steps(await told(server, "a", "b")) == [("a", "deleted"), ("b", "pending"), ("b", "ingested")]
+
+
 async def test_where_events_were_missed_the_state_of_now_is_told() -> None:
     """And nothing that was told is told again, nor what the log tells late."""
     missed = Resync(reason="too_many", seq=4, documents=(), documents_left_out=False, answers=())

@@ -34,16 +34,16 @@ async def test_a_folder_that_is_its_owners_too_keeps_his_files(tmp_path: Path) -
 async def test_an_owners_ignore_file_lets_no_walk_in(tmp_path: Path, owners: bytes) -> None:
     """His rules hold for his files: what the program keeps is left out whatever they say, or do not say."""
     plant(tmp_path, {"note.md": "", f"data/{NAME}": owners, **{f"data/{name}": "" for name in KEPT}})
-    plant(tmp_path, {"data/mine.md": "", "data/sources/a/incoming/b.md": ""})
+    plant(tmp_path, {"data/mine.md": "", "data/sources/a/incoming/b.md": "", "data/penstock.db": bytes(4096)})
 
     assert await found(tmp_path) == ["data/mine.md", "note.md"]
 
 
 async def test_names_like_ours_are_anybodys_elsewhere(tmp_path: Path) -> None:
-    """A folder without our database is no data folder."""
-    plant(tmp_path, {"blobs/a.md": "", "sources/b.md": "", "run/c.md": ""})
+    """A folder without our database is no data folder, and a file that only is called so is none."""
+    plant(tmp_path, {"blobs/a.md": "", "sources/b.md": "", "run/c.md": "", "penstock.db": "a list of mine"})
 
-    assert await found(tmp_path) == ["blobs/a.md", "run/c.md", "sources/b.md"]
+    assert await found(tmp_path) == ["blobs/a.md", "penstock.db", "run/c.md", "sources/b.md"]
 
 
 def test_the_file_is_written_once_and_renewed(tmp_path: Path) -> None:

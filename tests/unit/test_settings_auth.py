@@ -71,6 +71,7 @@ def test_without_a_word_only_this_machine_is_answered(configuration: Configurati
         (f"{{profile: production, {JWT}, http: {{host: 0.0.0.0}}}}", "http.host"),
         (f"{{profile: production, {JWT}, http: {{host: '::'}}}}", "http.host"),
         (f"{{profile: production, {JWT}, http: {{host: '::ffff:0.0.0.0'}}}}", "http.host"),
+        (f"{{profile: production, {JWT}, http: {{host: '0x0'}}}}", "http.host"),
     ],
 )
 def test_what_is_half_or_open_is_refused(configuration: Configuration, text: str, key: str) -> None:

@@ -18,6 +18,21 @@ from penstock.model.jobs import TenantId
 OURS = SourceFolders(root=Path("/here/data/sources"))
 
 
+def a_document(path: Path) -> Document:
+    """Of the collection `notes`."""
+    return Document(
+        id=DocumentId("d"),
+        tenant=TenantId("local"),
+        workspace=LOCAL_WORKSPACE,
+        collection=CollectionId(1),
+        source=Source.FILE,
+        identity=str(path),
+        name="a.md",
+        state=DocumentState.INGESTED,
+        collection_name="notes",
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "took"),
     [
@@ -33,18 +48,14 @@ OURS = SourceFolders(root=Path("/here/data/sources"))
 )
 def test_a_dropped_file_is_known_by_where_it_lay(path: str, took: bool) -> None:
     """In the incoming folder of its own collection, under whatever name the data folder had then."""
-    document = Document(
-        id=DocumentId("d"),
-        tenant=TenantId("local"),
-        workspace=LOCAL_WORKSPACE,
-        collection=CollectionId(1),
-        source=Source.FILE,
-        identity=path,
-        name="a.md",
-        state=DocumentState.INGESTED,
-        collection_name="notes",
-    )
+    assert OURS.took(a_document(Path(path))) is took
 
-    assert OURS.took(document, Path("/")) is took
-    inside = Path(path).parent
-    assert OURS.took(document, inside) is (took and path.startswith("/here/data/"))
+
+def test_somebodys_own_folder_is_his_whatever_it_is_called(tmp_path: Path) -> None:
+    """What he takes out of it is gone; where the folder itself is gone it may have been ours."""
+    file = tmp_path / "sources" / "notes" / "incoming" / "a.md"
+    file.parent.mkdir(parents=True)
+    assert not OURS.took(a_document(file))
+
+    file.parent.rmdir()
+    assert OURS.took(a_document(file))

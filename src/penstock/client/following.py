@@ -31,8 +31,9 @@ async def follow(ids: Iterable[str], read: Read, events: Subscription) -> AsyncG
     """Each document as it is now, then once and in order in every status the log tells, until all have ended.
 
     Events are heard before the first look, so nothing happens unseen between the two. One that is not there,
-    or no longer, has ended as `deleted`; the others are followed on. One that is tried again before the last
-    has ended is followed again. Where events were missed only the status of now is told.
+    or no longer, has ended as `deleted`, also where the log tells first that it failed; the others are
+    followed on. One that is tried again before the last has ended is followed again. Where events were missed
+    only the status of now is told.
     """
     followed = {each: _Followed(each, read) for each in ids}
     async with events:
@@ -103,10 +104,10 @@ class _Followed:
 
     def _tell(self, now: Document, status: str) -> Document | None:
         before = self._told
-        if before is not None and before.status == status:
-            return None
         if now.status == "deleted" and status == "error":  # whose reason is gone with it
             status = now.status
+        if before is not None and before.status == status:
+            return None
         if now.status != status:  # it is further by now; of one that is gone, what was known of it is told
             known = before if now.status == "deleted" and before is not None else now
             now = replace(known, status=status, error=None)

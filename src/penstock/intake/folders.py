@@ -156,7 +156,7 @@ class Folders:
                 for document in documents
                 if document.identity not in seen
                 and document.source is Source.FILE
-                and not self._grounds.ours.took(document, Path(survey.root))
+                and not self._grounds.ours.took(document)
             ]
             gone = await self._grounds.missing(unseen)
             # A file the patterns merely leave out shows as well that the disk is there.

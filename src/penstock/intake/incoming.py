@@ -40,18 +40,17 @@ class SourceFolders:
         """Whether a file lies in the collection's incoming folder; only such a file is ever moved."""
         return path.is_relative_to(self.incoming(collection)) and ".." not in path.parts
 
-    def took(self, document: Document, root: Path) -> bool:
-        """Whether its file was dropped for it, and so moved away: it is not missed by a look through `root`.
+    def took(self, document: Document) -> bool:
+        """Whether its file was dropped for it, and so moved away: it is not missed where it lay.
 
-        The data folder may have had another name then, or have been copied: a folder that lies as ours do
-        counts as well, unless it is what is looked through, for then it is somebody's own.
+        The data folder may have had another name then: a path that is as ours are counts as well, as long as
+        no such folder is there, for else it is somebody's own.
         """
         path, inside = Path(document.identity), (self.root.name, document.collection_name, INCOMING)
         if self.holds(document.collection_name, path):
             return True
         return ".." not in path.parts and any(
-            (folder.parent.parent.name, folder.parent.name, folder.name) == inside
-            and not root.is_relative_to(folder)
+            (folder.parent.parent.name, folder.parent.name, folder.name) == inside and not folder.exists()
             for folder in path.parents
         )
 

@@ -105,7 +105,7 @@ class Sources:
             names = [
                 document.identity
                 for document in page
-                if document.tenant == self._source.tenant and not self._ours.took(document, self._source.root)
+                if document.tenant == self._source.tenant and not self._ours.took(document)
             ]
             marks = await self._catalogue.marks(self._source.tenant, collection, names)
             for name in names:

@@ -65,14 +65,14 @@ class Whereabouts:
             async for page in self._dropped(catalogue, workspace, name)
             for document in await asyncio.to_thread(self._moved, page)
         ]
-        files = await asyncio.to_thread(_names_in, there)
-        called = Counter(self._mover.fitting(document.name) for document in moved)
+        names, files = await asyncio.to_thread(_names_in, there)
+        called = Counter(self._mover.fitting(each.name) for each in moved if _is_in(each))
         return [
             document
             for document in moved
             if (known := self._mover.fitting(document.name)) in files
             and (
-                (files[known] == called[known] == 1 and document.state is DocumentState.INGESTED)
+                (_is_in(document) and known in names and files[known] == called[known] == 1)
                 or await self._lies_in(document, there)
             )
         ]
@@ -95,7 +95,7 @@ class Whereabouts:
         return [each for each in documents if self.has_moved(each.collection_name, each.identity)]
 
     async def _lies_in(self, document: Document, folder: Path) -> bool:
-        """By its bytes: several files, or documents, may be called so; one in error may lie elsewhere."""
+        """By its bytes: several files, or documents, may be called so."""
         if document.blob is None:
             return False
         now = await self.now(document.collection_name, document.identity, document.blob)
@@ -110,10 +110,16 @@ class Whereabouts:
         return await self.now(document.collection_name, document.identity, document.blob) == str(path)
 
 
-def _names_in(folder: Path) -> Counter[str]:
-    """How many files of a folder may be called so, for all the names a move may have brought there."""
-    found = Counter[str]()
+def _is_in(document: Document) -> bool:
+    """Whether its file went where those go that are ingested; one in error may lie elsewhere."""
+    return document.state is DocumentState.INGESTED
+
+
+def _names_in(folder: Path) -> tuple[set[str], Counter[str]]:
+    """Its files' names, and how many may be called so, for all the names a move may have brought there."""
+    names, found = set[str](), Counter[str]()
     with suppress(OSError, ValueError):  # what no path can be holds nothing
         for name in os.listdir(folder):
+            names.add(name)
             found.update({name, _NUMBER.sub("", name)})
-    return found
+    return names, found

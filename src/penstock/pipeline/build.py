@@ -17,6 +17,7 @@ from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 from penstock.model.advice import SALVAGEABLE
 from penstock.model.catalogue import (
@@ -50,6 +51,7 @@ from penstock.ports.codec import decode_parsed, encode_parsed
 from penstock.ports.database import Transaction
 from penstock.ports.lookup import collection_of
 
+T = TypeVar("T")
 SWAPS_MAX = 5
 """How often one attempt begins anew because its collection was swapped, or vectors purged, under it."""
 PORTION = 256
@@ -109,7 +111,7 @@ class Builder:
         purge may take vectors that were there when they were looked for: they are embedded again.
         """
         for _ in range(SWAPS_MAX):
-            begun = await self._shop.write(attempt.lease, lambda tx: _begin(tx, attempt, captured, options))
+            begun = await self._write(attempt.lease, lambda tx: _begin(tx, attempt, captured, options))
             if begun is None:
                 return
             try:
@@ -125,15 +127,19 @@ class Builder:
             "the collection was swapped or purged again and again meanwhile", code="ERR_STORE_BUSY"
         )
 
+    async def _write(self, lease: Lease, work: Callable[[Transaction], T]) -> T:
+        """Write for the attempt; while more is asked of the model than it works on, a moment costs nobody."""
+        return await self._shop.write(lease, work, patient=self._shop.embedding.is_crowded)
+
     async def _is_overtaken(self, attempt: Attempt, begun: Begun) -> bool:
         """Whether a generation that a version was begun for has been replaced since."""
         lease = attempt.lease
-        now = await self._shop.write(lease, lambda tx: collection_of(tx, lease.tenant, lease.collection))
+        now = await self._write(lease, lambda tx: collection_of(tx, lease.tenant, lease.collection))
         return any(generation.id not in (now.generation, now.building) for generation, _ in begun.targets)
 
     async def _build(self, attempt: Attempt, captured: Captured, options: Options, begun: Begun) -> None:
         parsed, anew = await self._parse(attempt, captured, options, begun.parse)
-        stage = await self._shop.write(
+        stage = await self._write(
             attempt.lease, lambda tx: _to_ingest(tx, attempt, begun, parsed, anew, options)
         )
         rests: list[Rest] = []
@@ -153,7 +159,7 @@ class Builder:
             tx.stages.finish(attempt.lease, stage)
 
         try:
-            await self._shop.write(attempt.lease, publish)
+            await self._write(attempt.lease, publish)
         except (Refused, Unkept) as fault:
             if isinstance(fault, Refused):
                 await self._withdraw(rests)
@@ -168,7 +174,7 @@ class Builder:
         model = self._shop.embedding.model
         going_on = partial(attempt.progress, len(parsed.text), len(parsed.text))
         for rest in rests:
-            await self._shop.write(
+            await self._write(
                 attempt.lease,
                 partial(
                     _add_chunks, version=rest.version, model=model, vectors=rest.vectors, chunks=rest.chunks
@@ -256,7 +262,7 @@ class Builder:
             total += len(portion)
             if len(portion) < PORTION:
                 return Rest(version=version.id, vectors=vectors, chunks=chunks, total=total)
-            await self._shop.write(
+            await self._write(
                 attempt.lease,
                 partial(_add_chunks, version=version.id, model=model, vectors=vectors, chunks=chunks),
             )
@@ -286,7 +292,7 @@ class Builder:
     async def _keep(self, attempt: Attempt, vectors: Vectors) -> None:
         if vectors:
             model = self._shop.embedding.model
-            await self._shop.write(attempt.lease, lambda tx: tx.kept.keep_vectors(model, vectors))
+            await self._write(attempt.lease, lambda tx: tx.kept.keep_vectors(model, vectors))
 
 
 def _add_chunks(

@@ -76,7 +76,7 @@ class EmbeddingDesk:
     def is_crowded(self) -> bool:
         """Whether more is asked than is worked on, by a whole batch."""
         asked = sum(len(order.waiting) + order.flying for order in self._orders)
-        return asked >= (self._embedder.calls + 1) * self._embedder.batch
+        return asked > 0 and asked >= (self._embedder.calls + 1) * self._embedder.batch
 
     async def embed(self, pieces: Sequence[Piece]) -> AsyncGenerator[list[Result], None]:
         """The vectors of some pieces, batch by batch as they come, each with the piece's place.

@@ -49,13 +49,9 @@ class Workshop:
         """The largest file the collection of a job takes."""
         return (await self.limits_of(lease)).bytes_within(self.file_bytes_max)
 
-    async def write(self, lease: Lease, work: Callable[[Transaction], T]) -> T:
-        """Write for an attempt: nothing happens if the job is no longer its own.
-
-        While more is asked of the model than it works on, nobody loses by a moment's wait for company.
-        """
-        guarded = partial(_guarded, lease=lease, work=work)
-        return await self.database.write(guarded, patient=self.embedding.is_crowded)
+    async def write(self, lease: Lease, work: Callable[[Transaction], T], *, patient: bool = False) -> T:
+        """Write for an attempt: nothing happens if the job is no longer its own."""
+        return await self.database.write(partial(_guarded, lease=lease, work=work), patient=patient)
 
 
 def _guarded(tx: Transaction, lease: Lease, work: Callable[[Transaction], T]) -> T:

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from ipaddress import IPv6Address, ip_address
+from socket import inet_aton
 from urllib.parse import urlsplit
 
 from penstock.model.visits import ANY, is_loopback
@@ -119,6 +120,10 @@ def open_to_any_name(settings: Settings) -> str | None:
 
 
 def _is_everywhere(host: str) -> bool:
+    try:
+        return inet_aton(host) == bytes(4)  # `0x0` and the like, as a resolver takes them
+    except OSError:
+        pass
     try:
         address = ip_address(host)
     except ValueError:

@@ -10,7 +10,7 @@ whole, or wrap every message of a stream in tasks of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -86,7 +86,7 @@ class Guard:
         bounded = (
             _Patient(receive, self._patience)
             if is_streamed
-            else _Bounded(receive, self._body_max, _declared(scope["headers"]))
+            else _Bounded(receive, self._body_max, dict(scope["headers"]))
         )
         try:
             await self._app(scope, bounded, answer)
@@ -149,20 +149,22 @@ def _is_swollen(headers: list[tuple[bytes, bytes]]) -> bool:
     )
 
 
-def _declared(headers: list[tuple[bytes, bytes]]) -> int:
+def _declared(headers: Mapping[bytes, bytes]) -> int:
     """How long a body says it is; 0 if it says nothing that could be known."""
-    told = dict(headers).get(b"content-length", b"")
+    told = headers.get(b"content-length", b"")
     return int(told) if told.isdigit() else 0
 
 
 class _Bounded:
     """Receives a body of so many bytes, all of it within a time."""
 
-    def __init__(self, receive: Receive, most: int, declared: int) -> None:
-        """One that is `declared` to be longer is not waited for."""
+    def __init__(self, receive: Receive, most: int, headers: Mapping[bytes, bytes]) -> None:
+        """One whose head says that it is longer is not waited for."""
         self._receive = receive
         self._most = most
-        self._declared = declared
+        self._declared = _declared(headers)
+        self._expects = b"expect" in headers
+        """Nothing of it comes before it is asked for, and perhaps nothing at all."""
         self._seen = 0
         self._whole = False
         self._deadline = asyncio.get_running_loop().time() + JSON_BODY_SECONDS
@@ -171,8 +173,8 @@ class _Bounded:
         if self._whole:  # what comes now is only that the other end is gone
             return await self._receive()
         if self._declared > self._most:
-            # The rest is thrown away as it comes: who is cut while it sends never reads why.
-            raise HTTPException(413, f"the body has more than {self._most:,} bytes")
+            # What comes all the same is thrown away for a while: who is cut as he sends never reads why.
+            raise self._too_long() if self._expects else HTTPException(413, self._told())
         left = max(0.0, self._deadline - asyncio.get_running_loop().time())
         message = await _within(left, self._receive)
         self._seen += len(message.get("body", b""))
@@ -182,7 +184,10 @@ class _Bounded:
         return message
 
     def _too_long(self) -> HTTPException:
-        return _closing(413, f"the body has more than {self._most:,} bytes")
+        return _closing(413, self._told())
+
+    def _told(self) -> str:
+        return f"the body has more than {self._most:,} bytes"
 
 
 class _Patient:

@@ -21,6 +21,8 @@ from penstock.model.ignoring import parse_ignore_file
 log = logging.getLogger("penstock.disk")
 NAME = ".penstockignore"
 DATABASE = "penstock.db"
+PAGE_BYTES_MIN = 512
+"""Every database of SQLite's is some pages of at least so much."""
 KEPT = (f"{DATABASE}*", "blobs", "run", "strays", "vectors", "watch.lock")
 FOR_PEOPLE = "sources"
 """Beside what is kept: files people drop there are documents, and are taken in from there alone."""
@@ -48,8 +50,12 @@ def is_kept(folder: Path, path: Path) -> bool:
 
 
 def is_data_folder(folder: int) -> bool:
-    """Whether a folder, open as a descriptor, is the data folder of some instance."""
+    """Whether a folder, open as a descriptor, is the data folder of some instance.
+
+    The database is only looked at: to open and close it would take the locks of this process from it.
+    """
     try:
-        return stat.S_ISREG(os.stat(DATABASE, dir_fd=folder, follow_symlinks=False).st_mode)
+        about = os.stat(DATABASE, dir_fd=folder, follow_symlinks=False)
     except OSError:
         return False
+    return stat.S_ISREG(about.st_mode) and about.st_size > 0 and about.st_size % PAGE_BYTES_MIN == 0
