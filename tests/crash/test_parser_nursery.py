@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from penstock.engines.parsers.child import Child
 from penstock.engines.parsers.nursery import Nursery
 from penstock.model.errors import Broken, Exhausted
 from penstock.wiring.parsers import COMMAND
@@ -113,6 +114,7 @@ async def test_a_nursery_dies_with_its_line() -> None:
 @pytest.mark.parametrize("is_open", [True, False])
 async def test_who_waits_for_a_child_of_a_closed_nursery_begins_no_other(is_open: bool) -> None:
     """He is told that there is none; nothing is left that nobody would ever end."""
+    before = open_descriptors()
     nursery = Nursery(COMMAND, MEMORY)
     if is_open:
         await (await nursery.born()).end()
@@ -123,10 +125,16 @@ async def test_who_waits_for_a_child_of_a_closed_nursery_begins_no_other(is_open
     born = await asyncio.gather(*waiting, return_exceptions=True)
 
     for child in born:
-        assert isinstance(child, Broken) or not child.is_alive  # type: ignore[union-attr]
+        if isinstance(child, Child):
+            assert not child.is_alive
+            await child.end()
+        else:
+            assert isinstance(child, Broken)
     with pytest.raises(Broken):
         await nursery.born()
+    await asyncio.sleep(0)
     assert children_alive() == []
+    assert open_descriptors() <= before + 1
 
 
 @pytest.mark.parametrize(
