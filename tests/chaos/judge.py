@@ -24,7 +24,7 @@ from tests.support.processes import TOP
 
 FREE_RUNS = 20
 """A fault of the outside spends no retry; a job may begin so often more than its retries say."""
-LEFT = ("held:*", "strangers:*", "subjects:*", "line:*", "unfinished:*", "aside:*", "barriers:*")
+LEFT = ("held:*", "strangers:*", "subjects:*", "line:*", "beyond:*", "aside:*", "barriers:*")
 """What Redis keeps of jobs only until they end."""
 EMPTY = ("running", "due", "waiting", "tenants", "suspects", "lanes", "elements", "stale")
 
@@ -120,6 +120,7 @@ def assert_counts_balance(scene: Scene) -> None:
     with scene.redis.bare() as bare:
         flat = [word.decode() for word in bare.call("HGETALL", "rag:ingest:counts")]
     counts = {name: int(number) for name, number in zip(flat[::2], flat[1::2], strict=True)}
+    counts["ready"] = counts.get("seq", 0) - counts.get("unready", 0)
     waiting = ("ready", "delayed", "behind", "aside", "suspect", "stale")
     assert {name: counts[name] for name in waiting if counts.get(name)} == {}
 

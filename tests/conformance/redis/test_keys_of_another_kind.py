@@ -29,7 +29,7 @@ async def run(ports: RedisPorts, many: int, outcome: Outcome = DONE) -> list[str
 async def nothing_is_owed(ports: RedisPorts, bare: Bare) -> None:
     """No job counts as running or unfinished: a deletion of its tenant need not wait."""
     assert bare.call("HGETALL", "rag:ingest:tenants") == []
-    assert bare.call("KEYS", "rag:ingest:unfinished:*") == []
+    assert bare.call("KEYS", "rag:ingest:beyond:*") == []
     assert bare.call("ZCARD", "rag:ingest:running") == 0
     await ports.queue.submit([a_tenant_delete()])
     assert len(await run(ports, 10)) == 1
@@ -138,9 +138,7 @@ async def test_the_form_names_no_job(ports: RedisPorts, bare: Bare) -> None:
     assert flat == [b""] * 4
 
 
-@pytest.mark.parametrize(
-    "name", ["jobs", "waiting", "counts", "elements", "subjects:acme", "unfinished:acme"]
-)
+@pytest.mark.parametrize("name", ["jobs", "waiting", "counts", "elements", "subjects:acme"])
 async def test_an_index_of_ours_that_is_none_costs_no_message(
     ports: RedisPorts, bare: Bare, name: str
 ) -> None:

@@ -97,7 +97,7 @@ async def test_a_job_without_a_row_is_passed_over_and_can_be_told_again(
     assert (
         bare.call("EXISTS", *(f"rag:ingest:{name}" for name in ("waiting", "running", "due", "stale"))) == 0
     )
-    assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:unfinished:acme") == 0
+    assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:beyond:acme") == 0
 
 
 @pytest.mark.parametrize("kinds", GONE, ids="+".join)
@@ -136,7 +136,7 @@ async def test_a_line_goes_on_past_rows_that_are_gone(
 
     assert [job_id for job_id in ran if job_id != jobs[0].id] == [jobs[2].id, jobs[4].id, later.id]
     assert (await ports.desk.counts()).waiting == 0
-    assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:unfinished:acme") == 0
+    assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:beyond:acme") == 0
 
 
 async def test_an_end_goes_on_past_the_row_behind_it(ports: RedisPorts, bare: Bare, clock: FakeClock) -> None:

@@ -57,7 +57,7 @@ async def test_a_job_that_waited_before_runs(
     again = await ports.queue.claim(W1, 10)
     assert len(again) == (0 if end is DONE else many)
     assert all(await ports.queue.settle([(lease, DONE) for lease in (*again, leases[-1])]))
-    assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:unfinished:acme", HELD) == 0
+    assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:beyond:acme", HELD) == 0
 
 
 @pytest.mark.parametrize("end", [DONE, Retry(an_error())])
@@ -107,7 +107,4 @@ async def test_a_tenant_whose_jobs_waited_before_is_deleted(ports: RedisPorts, b
     (lease,) = await ports.queue.claim(W1, 5)
     assert lease.item_type == "delete_tenant"
     assert await ports.queue.settle([(lease, DONE)]) == [True]
-    assert (
-        bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:unfinished:acme", "rag:ingest:closed")
-        == 0
-    )
+    assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:beyond:acme", "rag:ingest:closed") == 0

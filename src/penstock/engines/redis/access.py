@@ -30,8 +30,8 @@ class Lane(NamedTuple):
 
     name: str
     """By which it takes its turn."""
-    keys: tuple[str, str, str]
-    """The list, and the tenant's subjects and unfinished."""
+    keys: tuple[str, str]
+    """The list, and the tenant's subjects."""
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class Access:
             if len(self._lanes) >= LANES_KEPT_MAX:
                 self._lanes.clear()
             name, lane_name = self.names.lane_of(rank, tenant)
-            lane = Lane(lane_name, (name, *self.names.keys_of_tenant(tenant)))
+            lane = Lane(lane_name, (name, self.names.subjects_of(tenant)))
             self._lanes[rank, tenant] = lane
         return lane
 

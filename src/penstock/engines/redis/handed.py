@@ -96,7 +96,7 @@ class Handed:
             which.append(claims.setdefault(row[1], len(claims) + 1))
         if whose is not None:
             worker, tenant = whose
-            usual.keys = (names.processing_of(worker), *names.keys_of_tenant(tenant))
+            usual.keys = (names.processing_of(worker), names.subjects_of(tenant))
             kept = (DOCUMENTED_EXPIRY_SECONDS, names.completed_max)
             tails = [raw(claim.tail) for claim in claims]
             lasted = [_lasted(now - claim.started_at) for claim in claims]

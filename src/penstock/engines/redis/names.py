@@ -197,9 +197,9 @@ class Names:
         """Everything that is kept of a worker, as `leave` gets it."""
         return [self.heartbeat_of(worker), self.known_of(worker), *self.keys_of_claim(worker)]
 
-    def keys_of_tenant(self, tenant: str) -> tuple[str, str]:
-        """The first unfinished job of each of its subjects, and how many are unfinished."""
-        return f"{self.root}subjects:{tenant}", f"{self.root}unfinished:{tenant}"
+    def subjects_of(self, tenant: str) -> str:
+        """The first unfinished job of each subject of a tenant."""
+        return f"{self.root}subjects:{tenant}"
 
     @property
     def form(self) -> str:

@@ -9,8 +9,9 @@ for _, lane in ipairs(call('ZRANGE', K.lanes, 0, -1)) do lists[string.match(lane
 for list in pairs(lists) do messages = messages + (length_of(list) or 0) end
 local held = (call('EXISTS', K.pauses) == 1 or call('EXISTS', K.closed) == 1) and 1 or 0
 if call('HEXISTS', K.pauses, 'all:') == 1 then held = 2 end
-local seen = call('HMGET', K.counts, 'ready', 'delayed', 'behind', 'aside', 'suspect', 'stale', 'ended')
-local strangers = messages - tonumber(seen[1] or 0) - math.max(0, tonumber(seen[6] or 0))
+local seen = call('HMGET', K.counts, 'seq', 'delayed', 'behind', 'aside', 'suspect', 'stale', 'ended', 'unready')
+seen[1] = tonumber(seen[1] or 0) - tonumber(seen[8] or 0)
+local strangers = messages - seen[1] - math.max(0, tonumber(seen[6] or 0))
 local answer = {held, math.max(0, strangers)}
 for at = 1, 5 do answer[at + 2] = tonumber(seen[at] or 0) end
 answer[8], answer[10] = call('ZCARD', K.running), call('ZCARD', K.failed)

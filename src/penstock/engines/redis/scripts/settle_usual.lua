@@ -3,8 +3,8 @@
 -- touched it since (those of one claim are mostly one text, and looked at once); otherwise nothing has changed. Returns 1
 -- for each, or 3 where a job must be told of to settle, by its token; a 4 behind all answers says that the server does not
 -- know MSETEX, or forbids it.
--- KEYS counts, done, running, tenants, closed, ended, completed, jobs, the worker's processing list, the tenant's subjects
--- and unfinished. ARGV[1] now in seconds; [2] as ISO 8601; [3] packed {tenant, expiry, how long the completed list may be,
+-- KEYS counts, done, running, tenants, closed, ended, completed, jobs, the worker's processing list, the tenant's subjects.
+-- ARGV[1] now in seconds; [2] as ISO 8601; [3] packed {tenant, expiry, how long the completed list may be,
 -- ids, subjects, which claim each is of, how the rows of those claims end, how long theirs took, 1 if the server may know
 -- MSETEX}.
 -- include: telling
@@ -114,7 +114,7 @@ end
 local function settle_usual(asked)
   local call, pcall, root, now, stamp = redis.call, redis.pcall, string.sub(KEYS[1], 1, -7), ARGV[1], ARGV[2]
   local tenant, expiry, completed_max = unpack(asked, 1, 3)
-  local list, unfinished = KEYS[9], KEYS[11]
+  local list = KEYS[9]
   local keys, answers = {}, {}
   for at, id in ipairs(asked[4]) do keys[at], answers[at] = root .. 'task:' .. id, 3 end
   if call('EXISTS', KEYS[5]) == 1 then return answers end
@@ -143,7 +143,6 @@ local function settle_usual(asked)
     push_left(KEYS[7], unpack(elements))
     call('LTRIM', KEYS[7], 0, completed_max - 1)
   end
-  if call('HINCRBY', unfinished, '0', -many) <= 0 then call('HDEL', unfinished, '0') end
   if call('HINCRBY', KEYS[4], tenant, -many) <= 0 then call('HDEL', KEYS[4], tenant) end
   return answers
 end

@@ -2,8 +2,8 @@
 -- they are the youngest of their lists. Returns 1, or 0 if one meets something, and has changed nothing then: `submit`
 -- takes the whole list. It does without ground, whose many functions cost a single submit more than all else here, and
 -- takes no entry apart: what it needs of each comes beside it.
--- KEYS counts, jobs, waiting, lanes, ages, closed, blank, form, then three for each list that jobs wait in: the list, its
--- tenant's subjects and unfinished. ARGV[1] the root of names; [2] now in seconds, [3] as ISO 8601; [4] the channel that
+-- KEYS counts, jobs, waiting, lanes, ages, closed, blank, form, then two for each list that jobs wait in: the list and its
+-- tenant's subjects. ARGV[1] the root of names; [2] now in seconds, [3] as ISO 8601; [4] the channel that
 -- wakes; [5] packed columns: the lanes of the lists and which of them each job waits in (a number if all wait in one), then ids, names among the waiting, subjects, collections, names of files, submitted_at or
 -- '', and what follows created_us in their messages; collections and submitted_at are one text each, if it is that of
 -- all; [6] and on, entries, each packed.
@@ -36,7 +36,7 @@ if call('EXISTS', KEYS[6]) == 1 then return 0 end
 local micros = math.floor(tonumber(NOW) * 1000000 + 0.5)
 local lists = {}
 for at, lane in ipairs(lanes) do
-  local list = {key = KEYS[6 + 3 * at], subjects = KEYS[7 + 3 * at], unfinished = KEYS[8 + 3 * at], lane = lane}
+  local list = {key = KEYS[7 + 2 * at], subjects = KEYS[8 + 2 * at], lane = lane}
   lists[at] = list
   local newest, began = redis.pcall('LINDEX', list.key, 0), micros
   if type(newest) == 'table' then return 0 end
@@ -78,7 +78,7 @@ for at = 1, many do
   waiting[2 * at - 1], waiting[2 * at] = names[at], id
   jobs[2 * at - 1], jobs[2 * at] = number, id
   elements[#elements + 1] = '{"job_id":"' .. id .. '","seq":' .. number .. ',"created_us":' .. list.micros .. tails[at]
-  local first = firsts[list.subjects] or {unfinished = list.unfinished}
+  local first = firsts[list.subjects] or {}
   firsts[list.subjects] = first
   first[#first + 1] = subjects[at]
   first[#first + 1] = id
@@ -125,10 +125,7 @@ for at = 1, many do write_status(ids[at], at) end
 if formed then call('DEL', FORM) end
 gathered('HSET', KEYS[3], waiting)
 gathered('ZADD', KEYS[2], jobs)
-for key, first in pairs(firsts) do
-  gathered('HSET', key, first)
-  call('HINCRBY', first.unfinished, '0', #first / 2)
-end
+for key, first in pairs(firsts) do gathered('HSET', key, first) end
 for _, list in ipairs(lists) do
   gathered('LPUSH', list.key, list.elements)
   if list.empty then
@@ -136,6 +133,5 @@ for _, list in ipairs(lists) do
     call('ZADD', KEYS[5], list.micros, list.lane)
   end
 end
-call('HINCRBY', KEYS[1], 'ready', many)
 call('PUBLISH', ARGV[4], '')
 return 1

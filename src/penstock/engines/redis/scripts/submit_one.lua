@@ -1,14 +1,14 @@
 -- submit_one: accept one job that meets nothing, as submit_new does many: a submit that somebody waits for is mostly of
 -- one, and what many need (columns, portions, forms) costs it a third. Returns 1, or 0 if it meets something, and has
 -- changed nothing then.
--- KEYS counts, jobs, waiting, lanes, ages, closed, blank, the list it waits in, its tenant's subjects and unfinished.
+-- KEYS counts, jobs, waiting, lanes, ages, closed, blank, the list it waits in, its tenant's subjects.
 -- ARGV[1] now in microseconds; [2] the lane of that list; [3] its id; [4] its name among the waiting; [5] subject;
 -- [6] collection; [7] name of its file; [8] submitted_at; [9] what follows created_us in its message; [10] its entry and
 -- [11] its row, packed.
 -- include: aging
 -- include: blank
 local call = redis.call
-local blank, list, subjects, unfinished = KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+local blank, list, subjects = KEYS[7], KEYS[8], KEYS[9]
 local root, shown, lane, id, name, row = string.sub(KEYS[1], 1, -7), ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[11]
 local LATE_MICROS_MAX = 500000
 local task = root .. 'task:' .. id
@@ -46,12 +46,10 @@ end
 local number = string.format('%d', call('HINCRBY', KEYS[1], 'seq', 1))
 call('MSET', task, row, root .. 'entry:' .. id, ARGV[10])
 call('ZADD', KEYS[2], number, id)
-call('HINCRBY', unfinished, '0', 1)
 call('LPUSH', list, '{"job_id":"' .. id .. '","seq":' .. number .. ',"created_us":' .. shown .. ARGV[9])
 if not newest then
   call('ZADD', KEYS[4], 0, lane)
   call('ZADD', KEYS[5], shown, lane)
 end
-call('HINCRBY', KEYS[1], 'ready', 1)
 call('PUBLISH', root .. 'wake', '')
 return 1

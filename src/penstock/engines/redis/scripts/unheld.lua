@@ -8,7 +8,8 @@ local lists, messages = {}, 0
 for _, inbox in ipairs(INBOXES) do lists[inbox.list] = true end
 for _, lane in ipairs(call('ZRANGE', K.lanes, 0, -1)) do lists[string.match(lane, SEPARATOR .. '(.*)$')] = true end
 for list in pairs(lists) do messages = messages + (length_of(list) or 0) end
-local missing = messages < tonumber(call('HGET', K.counts, 'ready') or 0)
+local counts = call('HMGET', K.counts, 'seq', 'unready')
+local missing = messages < tonumber(counts[1] or 0) - tonumber(counts[2] or 0)
 prefetch(ids)
 for _, id in ipairs(ids) do
   local task = load(resolve(id))

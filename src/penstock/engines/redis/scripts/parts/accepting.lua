@@ -76,6 +76,7 @@ end
 
 local function number_barrier(id, task)
   local number = call('HINCRBY', K.counts, 'seq', 1)
+  count('ready', -1)
   call('ZADD', barriers_key(task.tenant), number, id)
   change(id, task, 'cleared', '')
   call('HSET', K.closed, task.tenant, '0')
@@ -99,7 +100,7 @@ local function is_foreign(entry) return (entry.element or '') ~= '' end
 -- Its place in its subject's line: the first goes on, others wait behind it.
 local function stand_in_line(id, tenant, subject)
   local names = subjects_key(tenant)
-  while call('HSETNX', names, subject, id) == 0 do
+  while not take_subject(tenant, subject, id) do
     local first = call('HGET', names, subject)
     if first ~= id and load(first) then
       call('RPUSH', line_key({tenant = tenant, subject = subject}), id)
@@ -108,7 +109,7 @@ local function stand_in_line(id, tenant, subject)
     end
     -- Its row is gone; or it was the row of this very job, which somebody tells us again.
     forget(first, nil, {tenant = tenant, subject = subject, key = ''})
-    if call('HGET', names, subject) == first then call('HDEL', names, subject) end
+    if call('HGET', names, subject) == first then leave_subjects(tenant, {subject}) end
   end
   return true
 end
@@ -160,6 +161,7 @@ local function number()
   if next_seq > last_seq then
     last_seq = call('HINCRBY', K.counts, 'seq', 1)
     next_seq = last_seq
+    count('ready', -1)
   end
   next_seq = next_seq + 1
   return string.format('%.0f', next_seq - 1)
@@ -168,6 +170,7 @@ end
 -- Numbers for a list of jobs at once.
 local function reserve(many)
   last_seq = call('HINCRBY', K.counts, 'seq', many)
+  count('ready', -many)
   next_seq = last_seq - many + 1
 end
 

@@ -9,7 +9,7 @@ local function end_line(id, number, ended, known)
   if not task then
     forget(id, nil, known)
     if call('HGET', subjects_key(known.tenant), known.subject) == id then
-      call('HDEL', subjects_key(known.tenant), known.subject)
+      leave_subjects(known.tenant, {known.subject})
       owe_no_more(known.tenant)
     end
     id = call('HGET', subjects_key(known.tenant), known.subject)
@@ -67,11 +67,10 @@ local function clear(tenant)
     cursor = page[1] == '0' and 'through' or page[1]
   end
   call('HSET', K.closed, tenant, cursor)
-  write_unfinished()
+  write_owed()
   local first = tonumber(barriers[2])
-  local left = call('HGETALL', unfinished_key(tenant))
-  for at = 1, #left, 2 do
-    if tonumber(left[at]) < first then return cursor == 'through' and 'waits' or 'more' end
+  for generation, many in pairs(unfinished_of(tenant)) do
+    if many > 0 and tonumber(generation) < first then return cursor == 'through' and 'waits' or 'more' end
   end
   local deletion = load(barriers[1])
   if deletion.cleared ~= '1' then

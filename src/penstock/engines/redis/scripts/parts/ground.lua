@@ -201,34 +201,60 @@ local function write_tasks()
 end
 
 -- Counts are gathered and written once a call.
-local counted, running, unfinished = {}, {}, {}
+local counted, running, owed = {}, {}, {}
 local rang = false
-local function count(place, by) counted[place] = (counted[place] or 0) + by end
+-- Ready are as many jobs as numbers were given out, less those that are not or no more: so whoever takes a number says
+-- so by that alone, which saves a submit a command.
+local function count(place, by)
+  if place == 'ready' then place, by = 'unready', -by end
+  counted[place] = (counted[place] or 0) + by
+end
 local function run(tenant, by) running[tenant] = (running[tenant] or 0) + by end
 local function owe(tenant, generation, by)
   local name = tenant .. SEPARATOR .. generation
-  unfinished[name] = (unfinished[name] or 0) + by
+  owed[name] = (owed[name] or 0) + by
 end
 local function ring() rang = true end
 
--- Many members for one command; Lua hands over a few thousand at most.
+-- Many members for one command; Lua hands over a few thousand at most. What it answered, added up.
 local function gathered(command, key, members)
+  local answered = 0
   for at = 1, #members, 4000 do
-    call(command, key, unpack(members, at, math.min(at + 3999, #members)))
+    answered = answered + call(command, key, unpack(members, at, math.min(at + 3999, #members)))
   end
+  return answered
 end
 
-local function unfinished_key(tenant) return NAMES.root .. 'unfinished:' .. tenant end
-local function write_unfinished()
-  for name, by in pairs(unfinished) do
+-- How many unfinished jobs a tenant has, by generation. Those of the first one are its taken subjects, which are counted
+-- anyway, and so many `beyond` them: that number may be less than nothing.
+local FIRST = '0'
+local function subjects_key(tenant) return NAMES.root .. 'subjects:' .. tenant end
+local function beyond_key(tenant) return NAMES.root .. 'beyond:' .. tenant end
+local function write_owed()
+  for name, by in pairs(owed) do
     if by ~= 0 then
       local tenant, generation = string.match(name, '^(.*)' .. SEPARATOR .. '(.-)$')
-      if call('HINCRBY', unfinished_key(tenant), generation, by) <= 0 then
-        call('HDEL', unfinished_key(tenant), generation)
-      end
+      local beyond = call('HINCRBY', beyond_key(tenant), generation, by)
+      if beyond == 0 or (beyond < 0 and generation ~= FIRST) then call('HDEL', beyond_key(tenant), generation) end
     end
   end
-  unfinished = {}
+  owed = {}
+end
+-- To be asked when nothing is owed that is not written.
+local function unfinished_of(tenant)
+  local found = {[FIRST] = call('HLEN', subjects_key(tenant))}
+  local beyond = call('HGETALL', beyond_key(tenant))
+  for at = 1, #beyond, 2 do found[beyond[at]] = (found[beyond[at]] or 0) + tonumber(beyond[at + 1]) end
+  return found
+end
+-- Taking a subject, or leaving it, is no job that comes or goes.
+local function take_subject(tenant, subject, id)
+  if call('HSETNX', subjects_key(tenant), subject, id) == 0 then return false end
+  owe(tenant, FIRST, -1)
+  return true
+end
+local function leave_subjects(tenant, subjects)
+  owe(tenant, FIRST, gathered('HDEL', subjects_key(tenant), subjects))
 end
 
 -- Where a script has lanes, what returns to them.
@@ -238,7 +264,7 @@ local write_returning
 local function write_counts()
   if write_returning then write_returning() end
   write_tasks()
-  write_unfinished()
+  write_owed()
   for place, by in pairs(counted) do
     if by ~= 0 then call('HINCRBY', K.counts, place, by) end
   end

@@ -1,6 +1,5 @@
 -- lines: of one subject one job at a time, in submit order. `subjects:<tenant>` names the first unfinished job of
 -- each subject; the others stand in `line:<tenant>:<subject>`, and the first knows whether anybody does.
-local function subjects_key(tenant) return NAMES.root .. 'subjects:' .. tenant end
 local function line_key(task) return NAMES.root .. 'line:' .. task.tenant .. SEPARATOR .. task.subject end
 
 -- A job whose row is gone, deleted by hand or evicted, is over: whoever meets it takes out what is left of it and goes
@@ -9,9 +8,10 @@ local forget
 
 -- One of a tenant's unfinished jobs is gone; of which generation it was no longer stands anywhere, so of the first.
 local function owe_no_more(tenant)
+  write_owed()
   local first = nil
-  for _, generation in ipairs(call('HKEYS', unfinished_key(tenant))) do
-    if not first or tonumber(generation) < tonumber(first) then first = generation end
+  for generation, many in pairs(unfinished_of(tenant)) do
+    if many > 0 and (not first or tonumber(generation) < tonumber(first)) then first = generation end
   end
   if first then owe(tenant, first, -1) end
 end
@@ -24,7 +24,7 @@ local function advance(id, task)
     behind = call('LPOP', line_key(task))
   end
   if not behind then
-    call('HDEL', subjects_key(task.tenant), task.subject)
+    leave_subjects(task.tenant, {task.subject})
     return
   end
   call('HSET', subjects_key(task.tenant), task.subject, behind)

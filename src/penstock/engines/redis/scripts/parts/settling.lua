@@ -107,7 +107,7 @@ local function write_quick(completed)
   for worker, ids in pairs(quick.held) do
     for _, element in ipairs(let_go_of(worker, ids)) do completed[#completed + 1] = element end
   end
-  for tenant, subjects in pairs(quick.subjects) do gathered('HDEL', subjects_key(tenant), subjects) end
+  for tenant, subjects in pairs(quick.subjects) do leave_subjects(tenant, subjects) end
 end
 
 local CALLED_OFF = {ERR_CANCELLED = true, ERR_SUPERSEDED = true}

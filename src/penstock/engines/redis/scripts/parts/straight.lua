@@ -70,7 +70,7 @@ local function claim_straight()
   -- First what needs no memory, for the reason that urgent tells.
   call('LTRIM', list, 0, -many - 1)
   local ends = cmsgpack.unpack(ARGV[9])
-  local seen = call('HMGET', KEYS[1], 'claims', 'token', 'ready')
+  local seen = call('HMGET', KEYS[1], 'claims', 'token', 'unready')
   local token = math.max(tonumber(seen[2] or 0) + 1, math.floor(tonumber(now) * 1000000 + 0.5))
   local shown = string.format('%d', token)
   local same_for_all, leased, micros = cmsgpack.pack(shown) .. cmsgpack.pack(worker), {}, {}
@@ -105,7 +105,7 @@ local function claim_straight()
   call('HSET', KEYS[11], string.sub(lane, 1, 2), lane)
   call('HINCRBY', KEYS[8], tenant, many)
   call('HSET', KEYS[1], 'claims', string.format('%d', tonumber(seen[1] or 0) + many), 'token',
-    shown, 'ready', string.format('%d', tonumber(seen[3] or 0) - many))
+    shown, 'unready', string.format('%d', tonumber(seen[3] or 0) + many))
   call('SET', answered, request .. cmsgpack.pack({ids = ids, token = token, strangers = {}, alone = 0}), 'EX', 3600)
   return {0, 0, {}, {}, leases, shown .. ' ' .. table.concat(ids, ' ')}
 end
