@@ -11,12 +11,13 @@ from collections.abc import Awaitable, Callable
 
 from bench.redis.instructions import COPIED, FIELDS, MESSAGE
 from bench.redis.ours import connected
-from penstock.engines.redis.client import Client
+from penstock.engines.redis.client import Asked, Client
 from penstock.engines.redis.scripts import Script
 from penstock.wiring.loop import run
 
 EMPTY = Script.of("empty", "return 1")
 DOCUMENTED = Script.of("documented", COPIED)
+NOTHING = Asked(EMPTY, (), (), 0)
 Floor = Callable[[Client, int], Awaitable[object]]
 
 
@@ -25,14 +26,14 @@ async def push(client: Client, number: int) -> None:
 
 
 async def nothing(client: Client, number: int) -> None:
-    await client.run(EMPTY, linger=True)
+    await client.run_quick(NOTHING, ())
 
 
 async def documented(client: Client, number: int) -> None:
     """The message in its list and the hash of its job, as the pages want them; nothing of ours."""
     keys = ("floor", f"rag:ingest:job:{number:036}", "blank")
     args = (f"{number:036}", MESSAGE % number, *FIELDS)
-    await client.run(DOCUMENTED, keys=keys, args=args, linger=True)
+    await client.run_quick(Asked(DOCUMENTED, keys, (), len(args)), args)
 
 
 FLOORS: dict[str, tuple[str, Floor]] = {

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
-from penstock.engines.redis.client import connect
+from penstock.engines.redis.client import Asked, connect
 from penstock.engines.redis.lingering import SKIPPED_MAX, Linger
 from penstock.engines.redis.protocol import LINGERS, Lost, Wire, packed
 from penstock.engines.redis.scripts import Script
@@ -79,7 +79,7 @@ async def test_each_gets_its_own_reply(redis: RedisServer) -> None:
     async with connect(redis, SystemClock()) as client:
 
         async def add(key: str) -> list[int]:
-            return [await client.run(ADD, keys=[key], args=[1], linger=True) for _ in range(50)]
+            return [await client.run_quick(Asked(ADD, [key], (), 1), [1]) for _ in range(50)]
 
         async def echo(word: str) -> list[bytes]:
             return [await client.call("ECHO", f"{word} {number}") for number in range(50)]
@@ -106,7 +106,7 @@ async def test_others_have_their_turns_meanwhile(redis: RedisServer) -> None:
     async with connect(redis, SystemClock()) as client:
         counting = asyncio.create_task(count())
         for _ in range(LINGERS * 20):
-            await client.run(ADD, keys=["n"], args=[1], linger=True)
+            await client.run_quick(Asked(ADD, ["n"], (), 1), [1])
         counting.cancel()
 
     assert turns >= 20

@@ -111,4 +111,4 @@ def test_a_usual_tail_is_what_the_message_says(path: str, more: dict[str, str]) 
 
 def test_every_piece_is_used() -> None:
     """A piece that no message has would be a slip of the pen."""
-    assert set(kept_tail(_ready(File(file_path="/a/b.md"))[1])) >= set(PIECES)
+    assert set(kept_tail(_ready(File(file_path="/a/b.md"))[1])) >= set(PIECES) - {"\v"}  # no longer written

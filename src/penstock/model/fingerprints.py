@@ -57,7 +57,7 @@ def identifier_of(payload: Payload) -> str:
 
 def idempotency_key(collection: str, payload: Payload) -> str:
     """`{item_type}:{collection}:{hash16}`, as documented."""
-    return f"{item_type_of(payload)}:{collection}:{hash16(identifier_of(payload))}"
+    return f"{item_type_of(payload).value}:{collection}:{hash16(identifier_of(payload))}"
 
 
 def subject_of(collection: str, payload: Payload, document_id: str | None = None) -> str:

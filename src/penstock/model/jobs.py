@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple, NewType
 
@@ -129,7 +130,9 @@ class NewJob:
             raise Refused("a tenant may delete only itself", code="ERR_TENANT_INVALID")
 
 
+@lru_cache(maxsize=1024)
 def _check_name(value: str, what: str, code: str) -> None:
+    """Refuse what can be no name; the few that all jobs share are looked at once."""
     if not value or len(value) > NAME_LENGTH_MAX or _CONTROL.search(value):
         raise Refused(
             f"{what} {value[:40]!r} must be 1 to {NAME_LENGTH_MAX} characters without control characters",

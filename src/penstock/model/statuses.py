@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import assert_never
 
-from penstock.model.jobs import Job, JobId, NewJob
+from penstock.model.jobs import Job, JobId, NewJob, Operation
 from penstock.model.messages import VERSION
 from penstock.model.options import Origin
 from penstock.model.payloads import (
@@ -73,15 +73,19 @@ def message_of(job: NewJob, *, submitted_at: float) -> dict[str, object]:
         "version": VERSION,
         "priority": job.priority,
         "tenant_id": job.tenant,
-        "item_type": job.item_type,
-        "op": job.op,
-        "branch": job.branch,
     }
+    if not is_plain_file(job):
+        fields |= {"item_type": job.item_type, "op": job.op, "branch": job.branch}
     if told.trace_id is not None:
         fields["trace_id"] = told.trace_id
     if told.span_id is not None:
         fields["span_id"] = told.span_id
     return {**fields, **told.extra, **fields} if told.extra else fields
+
+
+def is_plain_file(job: NewJob) -> bool:
+    """Whether it is what a message asks for that says nothing of type, operation and branch."""
+    return type(job.payload) is File and job.op is Operation.INGEST and job.branch == "main"
 
 
 def status_fields(
@@ -139,15 +143,22 @@ def source_type_of(payload: Payload, path: str) -> str:
     """What kind of file a payload is about, as its path tells where nothing else does."""
     if isinstance(payload, File) and payload.file_type:
         return payload.file_type
-    ending = posixpath.splitext(path)[1][1:].lower()
+    # A name that begins with its only full stop has no ending.
+    stem, _, ending = path.rpartition("/")[2].rpartition(".")
+    ending = ending.lower() if stem.strip(".") else ""
     return ending if ending.isalnum() and len(ending) <= _ENDING_MAX else "txt"
 
 
 @lru_cache(maxsize=64)
 def stamped(seconds: float) -> str:
     """A time as the contract writes it; what thousands of jobs have in common is written once."""
-    whole, micros = divmod(round(seconds * 1_000_000), 1_000_000)
-    return f"{_second(whole)}.{micros // 1000:03d}Z"
+    return stamped_micros(round(seconds * 1_000_000))
+
+
+def stamped_micros(micros: int) -> str:
+    """The same of a time told in microseconds."""
+    whole, part = divmod(micros, 1_000_000)
+    return f"{_second(whole)}.{part // 1000:03d}Z"
 
 
 @lru_cache(maxsize=64)

@@ -116,7 +116,7 @@ async def test_an_inbox_that_is_no_list(ports: RedisPorts, bare: Bare, name: str
 
 
 @pytest.mark.parametrize("many", [1, 2, 9])
-@pytest.mark.parametrize("name", ["blank", "form"])
+@pytest.mark.parametrize("name", ["blank", "blank:notes", "form"])
 async def test_a_form_that_is_none(ports: RedisPorts, bare: Bare, name: str, many: int) -> None:
     """A submit shows the documented fields, whatever lay where it copies them from."""
     bare.call("SET", f"rag:ingest:{name}", "theirs")

@@ -27,6 +27,12 @@ async def ready(ports: RedisPorts, clock: FakeClock, jobs: list[NewJob]) -> None
     await ports.queue.submit(jobs)
 
 
+async def returned(ports: RedisPorts, clock: FakeClock, jobs: list[NewJob]) -> None:
+    await ports.queue.submit(jobs)
+    assert len(await ports.queue.claim(W1, 10)) == len(jobs)
+    assert await ports.queue.leave(W1) == len(jobs)
+
+
 async def delayed(ports: RedisPorts, clock: FakeClock, jobs: list[NewJob]) -> None:
     await ports.queue.submit([replace(job, run_at=clock.now() + 5) for job in jobs])
 
@@ -50,8 +56,13 @@ async def leased(ports: RedisPorts, clock: FakeClock, jobs: list[NewJob]) -> Non
     assert len(await ports.queue.claim(W1, 10)) == len(jobs)
 
 
-PLACES: list[Scene] = [ready, delayed, aside, suspect, leased]
+PLACES: list[Scene] = [returned, delayed, aside, suspect, leased]
 GONE = [("task",), ("task", "entry"), ("entry",)]
+CASES = [
+    pytest.param(place, kinds, id=f"{place.__name__}-{'+'.join(kinds)}") for place in PLACES for kinds in GONE
+]
+# Nothing has happened to it yet, so it has no row.
+CASES.append(pytest.param(ready, ("entry",), id="ready-entry"))
 
 
 async def go_on(ports: RedisPorts, clock: FakeClock) -> list[str]:
@@ -74,8 +85,7 @@ def delete(bare: Bare, job: NewJob, kinds: tuple[str, ...]) -> None:
         assert bare.call("DEL", f"rag:ingest:{kind}:{job.id}") == 1
 
 
-@pytest.mark.parametrize("kinds", GONE, ids="+".join)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("place", "kinds"), CASES)
 async def test_a_job_without_a_row_is_passed_over_and_can_be_told_again(
     ports: RedisPorts, bare: Bare, clock: FakeClock, place: Scene, kinds: tuple[str, ...]
 ) -> None:
@@ -100,8 +110,7 @@ async def test_a_job_without_a_row_is_passed_over_and_can_be_told_again(
     assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:beyond:acme") == 0
 
 
-@pytest.mark.parametrize("kinds", GONE, ids="+".join)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("place", "kinds"), CASES)
 async def test_a_job_without_a_row_holds_nobody_up(
     ports: RedisPorts, bare: Bare, clock: FakeClock, place: Scene, kinds: tuple[str, ...]
 ) -> None:
@@ -113,7 +122,7 @@ async def test_a_job_without_a_row_holds_nobody_up(
 
     ran = await go_on(ports, clock)
 
-    again = [jobs[1].id] if place is ready else []
+    again = [jobs[1].id] if place in (ready, returned) else []
     assert sorted(ran) == sorted([jobs[0].id, *again, jobs[2].id])
     counts = await ports.desk.counts()
     assert (counts.ready, counts.delayed, counts.waiting, counts.paused) == (0, 0, 0, 0)
@@ -158,7 +167,7 @@ async def test_a_delete_reaches_past_rows_that_are_gone(
 ) -> None:
     """A document's delete and a tenant's run though a job before them has no row."""
     jobs = [a_job("/a.md"), a_job("/b.md")]
-    await ports.queue.submit(jobs)
+    await returned(ports, clock, jobs)
     for job in jobs:
         delete(bare, job, kinds)
     deletes = [a_delete("/a.md"), a_tenant_delete()]
@@ -258,7 +267,7 @@ async def test_a_letter_of_anybodys_make_takes_no_key_with_it(ports: RedisPorts,
     """Only a message we put away ourselves is looked for under the key a letter names."""
     job = a_job()
     await ports.queue.submit([job])
-    theirs = ["somebody:else", f"rag:ingest:task:{job.id}"]
+    theirs = ["somebody:else", f"rag:ingest:entry:{job.id}"]
     bare.call("SET", theirs[0], "a secret")
     for key in theirs:
         letter = json.dumps({"message": "{}", "message_key": key, "failed_at": "2025-01-01T00:00:00Z"})

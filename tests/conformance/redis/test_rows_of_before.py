@@ -24,9 +24,14 @@ FACTS = 11
 def as_before(bare: Bare, jobs: Sequence[NewJob]) -> None:
     """Their rows as the version before wrote them: fifteen facts, with item type, key, tenant and subject."""
     for job in jobs:
-        key = f"rag:ingest:task:{job.id}"
-        row = msgspec.msgpack.decode(bare.call("GET", key))
-        entry = msgspec.msgpack.decode(bare.call("GET", f"rag:ingest:entry:{job.id}"))
+        key, kept = f"rag:ingest:task:{job.id}", f"rag:ingest:entry:{job.id}"
+        entry, row = msgspec.msgpack.decode(bare.call("GET", kept)), bare.call("GET", key)
+        if row is None:
+            *entry, _, _, created_us, waits_in = entry
+            bare.call("SET", kept, packed(entry))
+            created_at = repr(int(created_us) / 1e6)
+            row = packed(("ready", "", created_at, created_us, "0", waits_in, "", "", "", "", ""))
+        row = msgspec.msgpack.decode(row)
         place, seq, created_at, created_us, generation, ticket, *since = row[:FACTS]
         seq = seq or bare.call("ZSCORE", "rag:ingest:jobs", job.id).decode()
         static = (entry[1], entry[6], entry[3], entry[7])

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from penstock.engines.redis.client import Client
+from penstock.engines.redis.client import Asked, Client
 from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.protocol import Reply, Word
@@ -19,6 +19,8 @@ from penstock.ports.clock import Clock
 from penstock.ports.telemetry import SILENT, Telemetry
 
 LANES_KEPT_MAX = 1_000
+SUBMIT_ONE_ARGS = 8
+"""Beside those that are the same for all jobs that come in by one door."""
 
 
 Begun = Callable[[Sequence[JobId]], Awaitable[set[JobId]]]
@@ -32,6 +34,13 @@ class Lane(NamedTuple):
     """By which it takes its turn."""
     keys: tuple[str, str]
     """The list, and the tenant's subjects."""
+
+
+class Door(NamedTuple):
+    """Where single jobs of one rank, tenant and collection come in."""
+
+    waits_in: str
+    submit_one: Asked
 
 
 @dataclass(slots=True)
@@ -53,6 +62,7 @@ class Access:
     keys_of_new: list[str] = field(init=False)
     keys_of_usual: list[str] = field(init=False)
     _lanes: dict[tuple[int, str], Lane] = field(default_factory=dict)
+    _doors: dict[tuple[int, str, str], Door] = field(default_factory=dict)
     _keys: list[str] = field(init=False)
     _refused_on: int = 0
     _packed: bytes = field(init=False)
@@ -94,6 +104,20 @@ class Access:
             lane = Lane(lane_name, (name, self.names.subjects_of(tenant)))
             self._lanes[rank, tenant] = lane
         return lane
+
+    def door_of(self, rank: int, tenant: str, collection: str) -> Door:
+        """What submits one such job, kept for the next."""
+        door = self._doors.get((rank, tenant, collection))
+        if door is None:
+            if len(self._doors) >= LANES_KEPT_MAX:
+                self._doors.clear()
+            lane = self.lane_of(rank, tenant)
+            keys = (*self.keys_of_new, *lane.keys, self.names.blank_of(collection))
+            door = Door(
+                lane.keys[0], Asked(SCRIPTS["submit_one"], keys, (lane.name, collection), SUBMIT_ONE_ARGS)
+            )
+            self._doors[rank, tenant, collection] = door
+        return door
 
     @property
     def sets_together(self) -> bool:

@@ -18,7 +18,18 @@ from dataclasses import dataclass, replace
 from penstock.engines.redis.dialling import Limits, Server, dial, place_of
 from penstock.engines.redis.faults import DEMOTED, PASSING, ScriptMissing, broken_off, fault_of, late
 from penstock.engines.redis.listening import Listener, Wake
-from penstock.engines.redis.protocol import Late, Lost, Reply, ReplyError, Wire, Word, packed
+from penstock.engines.redis.protocol import (
+    NOT_SENT,
+    Late,
+    Lost,
+    Reply,
+    ReplyError,
+    Wire,
+    Word,
+    begun,
+    going_on,
+    packed,
+)
 from penstock.engines.redis.reserve import Reserve
 from penstock.engines.redis.scripts import Script
 from penstock.engines.redis.watching import Watch
@@ -46,6 +57,16 @@ class Standing:
     """When it came to stand so."""
     connections: int
     """How many were made so far by the shared line; more than one means that some broke."""
+
+
+class Asked:
+    """A script asked for often: on the same keys, with the same first arguments, and so many more."""
+
+    def __init__(self, script: Script, keys: Sequence[Word], args: Sequence[Word], more: int) -> None:
+        self.script = script
+        self.keys = keys
+        self.args = args
+        self.begun = begun(("EVALSHA", script.digest, len(keys), *keys, *args), more)
 
 
 class Client:
@@ -95,22 +116,29 @@ class Client:
         args: Sequence[Word] = (),
         deadline: float | None = None,
         again: bool = False,
-        linger: bool = False,
     ) -> Reply:
-        """What a script returns; a server that does not know it yet is sent its text.
-
-        `linger`: it is quickly done, and whoever asks does nothing else meanwhile.
-        """
+        """What a script returns; a server that does not know it yet is sent its text."""
         if (here := self._here()) is not self:
-            return await here.run(script, keys=keys, args=args, deadline=deadline, again=again, linger=linger)
+            return await here.run(script, keys=keys, args=args, deadline=deadline, again=again)
         ends = self._end(deadline)
         given = (len(keys), *keys, *args)
         try:
             command = packed(("EVALSHA", script.digest, *given))
-            return await self._operate(command, script.name, ends, again=again, linger=linger)
+            return await self._operate(command, script.name, ends, again=again)
         except ScriptMissing:
             command = packed(("EVAL", script.text, *given))
             return await self._operate(command, script.name, ends, again=again)
+
+    async def run_quick(self, asked: Asked, args: Sequence[Word]) -> Reply:
+        """The same of a script that is quickly done, may be sent again, and is all its caller waits for."""
+        if (here := self._here()) is not self:
+            return await here.run_quick(asked, args)
+        command = asked.begun + going_on(args)
+        heard = NOT_SENT if self._wire is None else self._wire.at_once(command)
+        try:
+            return await self._operate(command, asked.script.name, self._end(None), again=True, heard=heard)
+        except ScriptMissing:
+            return await self.run(asked.script, keys=asked.keys, args=(*asked.args, *args), again=True)
 
     async def block(self, *words: Word, deadline: float) -> Reply:
         """The reply to a command that blocks on the server, on a connection of its own.
@@ -208,16 +236,21 @@ class Client:
         return self._loop.time() + (self.limits.operation_seconds if seconds is None else seconds)
 
     async def _operate(
-        self, command: bytes, what: str, ends: float, *, again: bool, linger: bool = False
+        self, command: bytes, what: str, ends: float, *, again: bool, heard: Reply = NOT_SENT
     ) -> Reply:
+        """`heard` is what the shared line said at once."""
         began = self._loop.time()
         tries = resends = 0
         while True:
             wire = self._wire
             try:
-                if wire is None or not wire.is_usable:
-                    wire = await self._dialled(ends)
-                reply = await wire.ask(command, ends, linger=linger)
+                if wire is not None and heard is not NOT_SENT:
+                    said, heard = heard, NOT_SENT
+                    reply = await wire.reply_to(said, ends)
+                else:
+                    if wire is None or not wire.is_usable:
+                        wire = await self._dialled(ends)
+                    reply = await wire.ask(command, ends)
             except Late as error:
                 raise late(self.where, self._loop.time() - began, sent=error.sent or resends > 0) from error
             except Lost as error:

@@ -7,7 +7,7 @@ rag:ingest:queue:priority-7                  our other priorities; a rag_id cann
 rag:ingest:queue:priority-5:<tenant>         other tenants
 rag:ingest:job:<id>, :ttl                    the documented status hash
 rag:ingest:entry:<id>, task:<id>             what only the engine needs: a job as submitted, and since
-rag:ingest:blank                             the hash of a job nothing has come of, to be copied
+rag:ingest:blank, blank:<collection>         the hash of a job nothing has come of, to be copied
 """
 
 from __future__ import annotations
@@ -180,8 +180,8 @@ class Names:
         return [*fixed, self.completed, self.dead_letter, *(inbox.name for inbox in self.inboxes)]
 
     def keys_of_new(self) -> list[str]:
-        """What `submit_new` and `submit_one` get as KEYS before those of lists and tenants."""
-        fixed = ("counts", "jobs", "waiting", "lanes", "ages", "closed", "blank")
+        """What `submit_new` and `submit_one` get as KEYS before those of lists, tenants and collections."""
+        fixed = ("counts", "jobs", "waiting", "lanes", "ages", "closed")
         return [self.root + name for name in fixed]
 
     def keys_of_usual(self) -> list[str]:
@@ -197,9 +197,18 @@ class Names:
         """Everything that is kept of a worker, as `leave` gets it."""
         return [self.heartbeat_of(worker), self.known_of(worker), *self.keys_of_claim(worker)]
 
+    def blank_of(self, collection: str) -> str:
+        """The hash of a job of that collection that nothing has come of."""
+        return f"{self.root}blank:{collection}"
+
     def subjects_of(self, tenant: str) -> str:
         """The first unfinished job of each subject of a tenant."""
         return f"{self.root}subjects:{tenant}"
+
+    @property
+    def blank(self) -> str:
+        """The hash that those of a few are copied from."""
+        return f"{self.root}blank"
 
     @property
     def form(self) -> str:

@@ -34,9 +34,11 @@ Reply: TypeAlias = Any
 
 BACKLOG_BYTES = 8 << 20
 """So much may wait for a server that does not read; then callers wait before they send."""
-LINGERS = 16
+LINGERS = 32
 """So many replies in a row may come without a turn of the loop."""
 _MORE = object()
+NOT_SENT = object()
+"""Instead of a reply: the command is still to be sent."""
 
 
 _OF_A_SCRIPT = re.compile(
@@ -77,6 +79,16 @@ def packed(words: Sequence[Word]) -> bytes:
     """A command as it goes over the wire."""
     # Its stub forgets that the tuple may have any length.
     return cast("bytes", hiredis.pack_command(tuple(words)))  # type: ignore[arg-type]
+
+
+def begun(words: Sequence[Word], more: int) -> bytes:
+    """The beginning of a command, for many that begin alike: so many words are still to come."""
+    return b"*%d\r\n" % (len(words) + more) + going_on(words)
+
+
+def going_on(words: Sequence[Word]) -> bytes:
+    """What follows a beginning."""
+    return packed(words).partition(b"\n")[2]
 
 
 class Wire(asyncio.Protocol):
@@ -123,19 +135,38 @@ class Wire(asyncio.Protocol):
             raise Lost(self._why or "it was closed", sent=False)
         if self._loop.time() >= ends:
             raise Late(sent=False)
-        reply: asyncio.Future[Reply] = self._loop.create_future()
-        is_alone = not self._asked and not self._leaving
-        self._asked.append(reply)
-        if not is_alone or self._transport is None:
+        if linger and (heard := self.at_once(command)) is not NOT_SENT:
+            return await self.reply_to(heard, ends)
+        if self._asked or self._leaving or self._transport is None:
             self._send(command)
-        elif not linger or self._linger is None or not self._linger.is_worth_it():
+        else:
             self._transport.write(command)
-        elif self._lingers(command, self._linger, self._transport):
+        return await self.reply_to(self._noted(), ends)
+
+    def at_once(self, command: bytes) -> Reply:
+        """The reply, where it may be looked out for and comes within a moment.
+
+        Otherwise what `reply_to` waits by, or NOT_SENT: then nothing was done.
+        """
+        linger, transport = self._linger, self._transport
+        if linger is None or transport is None or self._asked or self._leaving or self._retired:
+            return NOT_SENT
+        if self._stuffed or transport.is_closing() or not linger.is_worth_it():
+            return NOT_SENT
+        sent = 0 if transport.get_write_buffer_size() else linger.send(command)
+        if sent < len(command):
+            transport.write(command[sent:])
+        elif (heard := linger.hear()) and (reply := self._hear(heard)) is not _MORE:
+            return reply
+        return self._noted()
+
+    async def reply_to(self, reply: Reply, ends: float) -> Reply:
+        """What `at_once` said, once it is there."""
+        if not isinstance(reply, asyncio.Future):
             self._lingered += 1
             if self._lingered % LINGERS == 0:
                 await asyncio.sleep(0)
-            if reply.done():
-                return reply.result()
+            return reply
         timer = self._loop.call_at(ends, self._give_up, reply, self._heard_times)
         try:
             return await reply
@@ -168,15 +199,27 @@ class Wire(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _lingers(self, command: bytes, linger: Linger, transport: asyncio.Transport) -> bool:
-        """Send it, and look out for its reply; whether anything came."""
-        sent = 0 if transport.get_write_buffer_size() else linger.send(command)
-        if sent < len(command):
-            transport.write(command[sent:])
-        elif heard := linger.hear():
-            self.data_received(heard)
-            return True
-        return False
+    def _noted(self) -> asyncio.Future[Reply]:
+        """Somebody waits for the reply to what was sent last."""
+        reply: asyncio.Future[Reply] = self._loop.create_future()
+        self._asked.append(reply)
+        return reply
+
+    def _hear(self, data: bytes) -> Reply:
+        """The first reply of what came, which nobody is noted down for; _MORE if it is not whole."""
+        self.heard_at = self._loop.time()
+        self._heard_times += 1
+        self._reader.feed(data)
+        try:
+            reply = self._reader.gets()
+        except hiredis.ProtocolError as error:
+            self.abort(f"it sends what is no reply ({error})")
+            return _MORE
+        if reply is _MORE:
+            self._partial += len(data)
+        elif self._reader.has_data():
+            self.data_received(b"")
+        return reply
 
     def _send(self, command: bytes) -> None:
         if not self._leaving:

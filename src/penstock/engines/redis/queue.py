@@ -75,15 +75,22 @@ class RedisQueue:
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
         now = self._clock.now()
+        if len(jobs) == 1 and batch is None and await submitting.submit_one(self._access, jobs[0], now=now):
+            self._access.ring()
+            return [Receipt(jobs[0].id, Accepted.CREATED)]
         ready = submitting.entries_of(jobs, self._rules, now)
         if not ready:
             return []
-        texts = [packed(entry) for entry, _ in ready]
-        if batch is None and await submitting.submit_new(self._access, jobs, ready, texts, now=now):
+        if (
+            len(jobs) > 1
+            and batch is None
+            and await submitting.submit_new(self._access, jobs, ready, now=now)
+        ):
             receipts = [Receipt(job.id, Accepted.CREATED) for job in jobs]
         else:
+            told = (batch or "", *(packed(entry) for entry, _ in ready))
             receipts = submitting.receipts_of(
-                await self._access.run("submit", batch or "", *texts, keys=[self._access.names.form], now=now)
+                await self._access.run("submit", *told, keys=[self._access.names.form], now=now)
             )
         self._access.ring()
         return receipts

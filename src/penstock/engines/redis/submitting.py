@@ -19,7 +19,7 @@ from penstock.model.fingerprints import idempotency_key, subject_of
 from penstock.model.ids import AGAIN
 from penstock.model.jobs import Accepted, JobId, NewJob, Operation, Receipt
 from penstock.model.rules import Rules
-from penstock.model.statuses import stamped
+from penstock.model.statuses import stamped, stamped_micros
 from penstock.ports.codec import encode_metadata, encode_payload
 
 _ENCODER = msgspec.json.Encoder()
@@ -40,6 +40,11 @@ _HOW = {how.value.encode(): how for how in Accepted}
 
 Entry = tuple[str, ...]
 """A job as the scripts unpack it, in the order of entry_of in `parts/accepting.lua`."""
+
+
+def untouched(entry: Entry, created_us: str, waits_in: str) -> bytes:
+    """An entry of the quick ways, packed: it says what else its row would, as `parts/ground.lua` reads it."""
+    return packed((*entry, "", "", created_us, waits_in))
 
 
 class Ready(NamedTuple):
@@ -99,40 +104,41 @@ def read_body(data: bytes | str) -> Body:
     return _BODY.decode(data) if data else _PLAIN
 
 
-async def submit_new(
-    access: Access, jobs: Sequence[NewJob], ready: Sequence[Ready], texts: Sequence[bytes], *, now: float
-) -> bool:
+async def submit_one(access: Access, job: NewJob, *, now: float) -> bool:
+    """Submit a job that meets nothing, the quickest way; False if it may, and nothing has changed then."""
+    if not _is_usual(job):
+        return False
+    micros = floor(now * 1_000_000 + 0.5)
+    stamp, created_us = stamped_micros(micros), str(micros)
+    entry, tail = _ready(job, access.rules, now, stamp)
+    tenant, submitted_at = job.tenant, entry[14]
+    door = access.door_of(job.priority, tenant, job.collection)
+    told: tuple[Word, ...] = (
+        *(created_us, job.id, f"{tenant}{SEPARATOR}{entry[6]}", entry[7], entry[13]),
+        *(submitted_at or stamp, tail, untouched(entry, created_us, door.waits_in)),
+    )
+    return bool(await access.client.run_quick(door.submit_one, told))
+
+
+async def submit_new(access: Access, jobs: Sequence[NewJob], ready: Sequence[Ready], *, now: float) -> bool:
     """Submit jobs that meet nothing, the quick way; False if one may, and nothing has changed then."""
-    if len(jobs) == 1:
-        return await _submit_one(access, jobs[0], ready[0], texts[0], now)
     columns = columns_of(access, jobs, ready)
     if columns is None:
         return False
     names = access.names
-    keys = [*access.keys_of_new, names.form, *chain.from_iterable(lane.keys for lane in columns.lanes)]
+    keys = [
+        *access.keys_of_new,
+        names.blank,
+        names.form,
+        *chain.from_iterable(lane.keys for lane in columns.lanes),
+    ]
+    created_us = str(floor(now * 1_000_000 + 0.5))
+    lists = columns.lists
+    texts = [
+        untouched(entry, created_us, waits_in) for (entry, _), waits_in in zip(ready, lists, strict=True)
+    ]
     told: tuple[Word, ...] = (names.root, repr(now), stamped(now), names.wake, packed(columns.told), *texts)
     return bool(await access.client.run(SCRIPTS["submit_new"], keys=keys, args=told, again=True))
-
-
-async def _submit_one(access: Access, job: NewJob, ready: Ready, text: bytes, now: float) -> bool:
-    if not _is_usual(job):
-        return False
-    entry, tail = ready
-    job_id, _, _, tenant, collection, _, key, subject, _, _, _, _, _, file, submitted_at, _ = entry
-    lane = access.lane_of(job.priority, tenant)
-    created_us = str(floor(now * 1_000_000 + 0.5))
-    told: tuple[Word, ...] = (
-        *(created_us, lane.name, job_id, f"{tenant}{SEPARATOR}{key}"),
-        *(subject, collection, file, submitted_at or stamped(now)),
-        *(tail, text, packed(_row_of_new(now, created_us, lane.keys[0]))),
-    )
-    keys = [*access.keys_of_new, *lane.keys]
-    return bool(await access.client.run(SCRIPTS["submit_one"], keys=keys, args=told, again=True, linger=True))
-
-
-def _row_of_new(now: float, created_us: str, waits_in: str) -> tuple[str, ...]:
-    """The row of a job that nothing has happened to, as `parts/ground.lua` reads it."""
-    return ("ready", "", repr(now), created_us, "0", waits_in, "", "", "", "", "")
 
 
 def _is_usual(job: NewJob) -> bool:
@@ -143,6 +149,8 @@ class Columns(NamedTuple):
     """Many jobs, a column a fact, and the lanes they wait in."""
 
     lanes: Sequence[Lane]
+    lists: Sequence[str]
+    """The list each of them waits in."""
     told: tuple[object, ...]
 
 
@@ -167,7 +175,8 @@ def columns_of(access: Access, jobs: Sequence[NewJob], ready: Sequence[Ready]) -
         return None
     lanes = [access.lane_of(rank, tenant) for rank, tenant in places]
     told = (ids, names, subjects, _alone(collections), files, _alone(submitted), tails)
-    return Columns(lanes, ([lane.name for lane in lanes], which if len(lanes) > 1 else 1, *told))
+    lists = [lanes[place - 1].keys[0] for place in which]
+    return Columns(lanes, lists, ([lane.name for lane in lanes], which if len(lanes) > 1 else 1, *told))
 
 
 def _alone(facts: Sequence[str]) -> Sequence[str] | str:

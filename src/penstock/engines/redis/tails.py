@@ -7,13 +7,14 @@ same three hundred bytes were stored, logged and sent twice. The pieces stand a 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from penstock.model.jobs import NewJob, Operation
+from penstock.model.jobs import NewJob
 from penstock.model.payloads import File
-from penstock.model.statuses import message_of, source_type_of
+from penstock.model.statuses import is_plain_file, message_of, source_type_of
 
 _ENCODER = msgspec.json.Encoder()
 PIECES = {
@@ -29,6 +30,7 @@ PIECES = {
     "\7": ',"version":1,"priority":',
     "\b": ',"tenant_id":"',
     "\v": '","item_type":"file","op":"ingest","branch":"main"}',
+    "\x0e": '"}',
 }
 """No JSON text has one of these characters inside. What is stored is read by them: none is ever changed."""
 _SHORTER = sorted(((piece, sign) for sign, piece in PIECES.items()), key=lambda pair: -len(pair[0]))
@@ -48,7 +50,7 @@ class Tail(NamedTuple):
 def tail_of(job: NewJob, *, now: float, stamp: str) -> Tail:
     """The end of the message of a job that is submitted now; `stamp` is that as the contract writes it."""
     payload = job.payload
-    if isinstance(payload, File) and not job.metadata and job.op is Operation.INGEST and job.branch == "main":
+    if isinstance(payload, File) and not job.metadata and is_plain_file(job):
         return _usual(job, payload.file_path, source_type_of(payload, payload.file_path), stamp)
     message = message_of(job, submitted_at=now)
     del message["job_id"]
@@ -59,18 +61,24 @@ def tail_of(job: NewJob, *, now: float, stamp: str) -> Tail:
 def _usual(job: NewJob, path: str, source_type: str, stamp: str) -> Tail:
     """The same as the other way makes it of a file nothing more is told of: most jobs are such."""
     filename = path.rpartition("/")[2]
-    # Inside a JSON text every quotation mark has a backslash before it: the bare ones are between two words.
-    words = _ENCODER.encode((job.collection, path, source_type, filename, job.tenant))[2:-2].decode()
-    collection, path, source_type, name, tenant = words.split('","')
-    one, two, three, four, five, six, seven, eight, nine = PIECES.values()
+    name, collection, tenant = filename, _inside(job.collection), _inside(job.tenant)
+    if not (path.isascii() and path.isprintable() and '"' not in path and "\\" not in path):
+        path, source_type, name = (_inside(word) for word in (path, source_type, name))
+    one, two, three, four, five, six, seven, eight, _, nine = PIECES.values()
     retries, rank = job.max_retries, job.priority
     return Tail(
         f"{one}{collection}{two}{path}{three}{source_type}{four}{name}{five}{stamp}{six}{retries}{seven}{rank}"
         f"{eight}{tenant}{nine}",
-        f"\1{collection}\2{path}\3{source_type}\4{name}\5{stamp}\6{retries}\7{rank}\b{tenant}\v",
+        f"\1{collection}\2{path}\3{source_type}\4{name}\5{stamp}\6{retries}\7{rank}\b{tenant}\x0e",
         filename,
         stamp,
     )
+
+
+@lru_cache(maxsize=256)
+def _inside(word: str) -> str:
+    """A word as it stands inside a JSON text."""
+    return _ENCODER.encode(word)[1:-1].decode()
 
 
 def kept_tail(tail: str) -> str:

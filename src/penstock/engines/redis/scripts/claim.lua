@@ -24,15 +24,25 @@ local function lease_of(task, token, upto)
   return {task.id, token, upto, text_of(task.id) or '', task.retry_count, task.crashes, task.delete_first}
 end
 
+-- All leases of the straight way have one token, and their messages are in the worker's hands, the first one last.
+local function held_by_token(wanted)
+  local ids, elements = {}, call('LRANGE', processing, 0, -1)
+  for at = #elements, 1, -1 do
+    local id = own_ticket_of(elements[at])
+    local task = id and read(id)
+    if task and tonumber(task.token) == wanted then ids[#ids + 1] = id end
+  end
+  return ids
+end
+
 local function answer_again(packed)
-  local alone = packed.alone
-  for _, id in ipairs(packed.ids) do
+  for _, id in ipairs(packed.ids or held_by_token(packed.token)) do
     local task = read(id)
     if task and task.place == 'leased' and task.worker == worker and tonumber(task.token) <= packed.token then
       leases[#leases + 1] = lease_of(task, task.token, task['until'])
     end
   end
-  return {alone, 1, leases, packed.strangers}
+  return {packed.alone or 0, 1, leases, packed.strangers or {}}
 end
 
 local request = ARGV[10] .. SEPARATOR

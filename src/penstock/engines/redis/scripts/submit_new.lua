@@ -6,7 +6,8 @@
 -- tenant's subjects. ARGV[1] the root of names; [2] now in seconds, [3] as ISO 8601; [4] the channel that
 -- wakes; [5] packed columns: the lanes of the lists and which of them each job waits in (a number if all wait in one), then ids, names among the waiting, subjects, collections, names of files, submitted_at or
 -- '', and what follows created_us in their messages; collections and submitted_at are one text each, if it is that of
--- all; [6] and on, entries, each packed.
+-- all; [6] and on, entries, each packed, which end with now in
+-- microseconds and the list: such a job has no row until something happens to it.
 -- include: aging
 -- include: blank
 local call = redis.call
@@ -34,6 +35,7 @@ end
 
 if call('EXISTS', KEYS[6]) == 1 then return 0 end
 local micros = math.floor(tonumber(NOW) * 1000000 + 0.5)
+local asked = string.format('%d', micros)
 local lists = {}
 for at, lane in ipairs(lanes) do
   local list = {key = KEYS[7 + 2 * at], subjects = KEYS[8 + 2 * at], lane = lane}
@@ -48,9 +50,13 @@ for at, lane in ipairs(lanes) do
     began = math.max(at, micros)
   end
   list.micros = string.format('%d', began)
-  -- Ready, of no number of its own, and with nothing told of it yet.
-  list.row = '\155\165ready\160' .. cmsgpack.pack(NOW) .. cmsgpack.pack(list.micros) .. '\1610' .. cmsgpack.pack(list.key)
-    .. '\160\160\160\160\160'
+  list.ends = #cmsgpack.pack(list.key)
+end
+-- An id may be that of a submit that joined another job, which has a row and no entry.
+local rows = {}
+for at = 1, many do rows[at] = ROOT .. 'task:' .. ids[at] end
+for from = 1, many, AT_ONCE do
+  if call('EXISTS', unpack(rows, from, math.min(from + AT_ONCE - 1, many))) > 0 then return 0 end
 end
 if anything(KEYS[3], names) then return 0 end
 local by_tenant = {[lists[1].subjects] = subjects}
@@ -68,13 +74,15 @@ end
 
 local seq = tonumber(call('HGET', KEYS[1], 'seq') or 0)
 local texts, waiting, jobs, firsts = {}, {}, {}, {}
-local task, entry, list = ROOT .. 'task:', ROOT .. 'entry:', lists[1]
+local entry, list = ROOT .. 'entry:', lists[1]
 for at = 1, many do
   if which ~= 1 then list = lists[which[at]] end
   local id, number, elements = ids[at], string.format('%d', seq + at), list.elements
-  texts[4 * at - 3] = task .. id
-  texts[4 * at - 2] = list.row
-  texts[4 * at - 1], texts[4 * at] = entry .. id, ARGV[at + 5]
+  local text = ARGV[at + 5]
+  if list.micros ~= asked then
+    text = string.sub(text, 1, -list.ends - #asked - 1) .. list.micros .. string.sub(text, -list.ends)
+  end
+  texts[2 * at - 1], texts[2 * at] = entry .. id, text
   waiting[2 * at - 1], waiting[2 * at] = names[at], id
   jobs[2 * at - 1], jobs[2 * at] = number, id
   elements[#elements + 1] = '{"job_id":"' .. id .. '","seq":' .. number .. ',"created_us":' .. list.micros .. tails[at]

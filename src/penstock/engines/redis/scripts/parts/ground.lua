@@ -15,6 +15,8 @@ end
 local function own_key(place) return KEYS[#PLACES + #INBOXES + place] end
 local NOW, STAMP = ARGV[2], ARGV[3]
 local SEPARATOR = '\31'
+-- The generation of jobs no deletion of their tenant came before.
+local FIRST = '0'
 -- Whole numbers as scores: a small sorted set compares them without reading digits.
 local function micros_of(seconds) return string.format('%.0f', tonumber(seconds) * 1000000) end
 local MICROS = micros_of(NOW)
@@ -45,6 +47,9 @@ local IS_FACT = {}
 for _, name in ipairs(FACTS) do IS_FACT[name] = true end
 local USUAL = {retry_count = '0', crashes = '0', delete_first = '0', op = 'ingest', priority = '5', max_retries = '3',
   generation = '0'}
+-- A job that was submitted the quick way has no row until something happens to it: its entry says when it came to be, and
+-- the list it waits in.
+local CREATED_US, LIST = 19, 20
 local ENTRY = {item_type = 2, op = 3, tenant = 4, collection = 5, priority = 6, key = 7, subject = 8, payload = 9, body = 10, max_retries = 12, delete_first = 13,
   filename = 14, tail = 16, foreign_element = 17, origin = 18}
 local rows, texts, tasks, entries, changed, put = {}, {}, {}, {}, {}, {}
@@ -78,6 +83,10 @@ local TASK = {__index = function(task, name)
   if name == 'seq' then
     task.seq = call('ZSCORE', K.jobs, task.id) or nil
     return rawget(task, 'seq') or '0'
+  end
+  if name == 'created_at' then
+    local micros = rawget(task, 'created_us')
+    return micros and string.sub(micros, 1, -7) .. '.' .. string.sub(micros, -6) or ''
   end
   if name == 'element' then
     if task.foreign_element ~= '' then return task.foreign_element end
@@ -125,6 +134,28 @@ local function fetched(keys, ids, into, unpacked)
   end
 end
 
+-- The rows of those that have none because nothing has happened to them: while their name is known to wait.
+local function see_untouched(ids)
+  local names, whose = {}, {}
+  for _, id in ipairs(ids) do
+    local entry = not rows[id] and entry_for(id)
+    if entry and entry[CREATED_US] then
+      whose[#whose + 1] = id
+      names[#names + 1] = entry[ENTRY.tenant] .. SEPARATOR .. entry[ENTRY.key]
+    end
+  end
+  for from = 1, #names, 4000 do
+    local waits = call('HMGET', K.waiting, unpack(names, from, math.min(from + 3999, #names)))
+    for at, held_by in ipairs(waits) do
+      local id = whose[from + at - 1]
+      local entry = entries[id]
+      if held_by == id then
+        rows[id] = {'ready', '', '', entry[CREATED_US], FIRST, entry[LIST], '', '', '', '', ''}
+      end
+    end
+  end
+end
+
 -- Many rows at once, and the texts of their entries.
 local function prefetch(ids)
   local keys = {}
@@ -132,6 +163,7 @@ local function prefetch(ids)
   fetched(keys, ids, rows, true)
   for at, id in ipairs(ids) do keys[at] = entry_key(id) end
   fetched(keys, ids, texts)
+  see_untouched(ids)
 end
 
 -- A task, of an alias too; nil if there is none.
@@ -141,6 +173,7 @@ local function load(id)
     if rows[id] == nil then
       local text = call('GET', task_key(id))
       rows[id] = text and cmsgpack.unpack(text)
+      see_untouched({id})
     end
     if not rows[id] then return nil end
     return task_of(id, rows[id])
@@ -186,9 +219,13 @@ local function set_all(words)
   for from = 1, #words, 4000 do call('MSET', unpack(words, from, math.min(from + 3999, #words))) end
 end
 
+-- What waits and has a row says so there alone: without it, it shall not be taken for untouched.
+local ENDS_WAITING = {leased = true, done = true, failed = true}
 local function write_tasks()
   local words = {}
   for id, task in pairs(changed) do
+    local entry = not rawget(task, 'alias') and not ENDS_WAITING[task.place] and entry_for(id)
+    if entry and entry[CREATED_US] then put_entry(id, {unpack(entry, 1, CREATED_US - 1)}) end
     words[#words + 1] = task_key(id)
     words[#words + 1] = cmsgpack.pack(row_of(task))
   end
@@ -227,7 +264,6 @@ end
 
 -- How many unfinished jobs a tenant has, by generation. Those of the first one are its taken subjects, which are counted
 -- anyway, and so many `beyond` them: that number may be less than nothing.
-local FIRST = '0'
 local function subjects_key(tenant) return NAMES.root .. 'subjects:' .. tenant end
 local function beyond_key(tenant) return NAMES.root .. 'beyond:' .. tenant end
 local function write_owed()

@@ -47,15 +47,24 @@ local function claim_straight()
     ids[at], taken[at], keys[at], keys[many + at] = id, element, task .. id, entry .. id
   end
 
-  -- A row that never moved begins as ready and ends with no deletion before it, its list and five facts nobody has told.
+  -- A job that never moved has no row. One that was submitted beside others it met has one, which begins as ready and ends with no deletion before it, its list and five facts nobody has told.
   -- Those of one submit are one text, and looked at once.
   local texts, bytes, untouched = call('MGET', unpack(keys)), 0, {}
   local item_types, waiting, whose, unpack_limit = {}, {}, tenant .. '\31', cmsgpack.unpack_limit
-  local untold = '\1610' .. cmsgpack.pack(list) .. '\160\160\160\160\160'
+  local in_list = cmsgpack.pack(list)
+  local untold, marks = '\1610' .. in_list .. '\160\160\160\160\160', #in_list + 17
   for at = 1, many do
     local row, text = texts[at], texts[many + at]
-    if not row or not text then return nil end
-    if not untouched[row] then
+    if not text then return nil end
+    if not row then
+      -- Nothing has happened to it: its entry ends with when it came to be, and the list.
+      row = sub(text, -marks)
+      if not untouched[row] then
+        if string.byte(row) ~= 176 or not find(row, in_list, 18, true) then return nil end
+        untouched[row] = '\160\160' .. sub(row, 1, 17) .. '\1610' .. in_list
+      end
+      texts[at] = row
+    elseif not untouched[row] then
       if find(row, '\155\165ready', 1, true) ~= 1 or not find(row, untold, -#untold, true) then return nil end
       untouched[row] = sub(row, 8, -6)
     end
@@ -106,7 +115,7 @@ local function claim_straight()
   call('HINCRBY', KEYS[8], tenant, many)
   call('HSET', KEYS[1], 'claims', string.format('%d', tonumber(seen[1] or 0) + many), 'token',
     shown, 'unready', string.format('%d', tonumber(seen[3] or 0) + many))
-  call('SET', answered, request .. cmsgpack.pack({ids = ids, token = token, strangers = {}, alone = 0}), 'EX', 3600)
+  call('SET', answered, request .. cmsgpack.pack({token = token}), 'EX', 3600)
   return {0, 0, {}, {}, leases, shown .. ' ' .. table.concat(ids, ' ')}
 end
 

@@ -12,5 +12,6 @@ local PIECES = {
   ['\7'] = ',"version":1,"priority":',
   ['\8'] = ',"tenant_id":"',
   ['\11'] = '","item_type":"file","op":"ingest","branch":"main"}',
+  ['\14'] = '"}',
 }
 local function whole_tail(kept) return (string.gsub(kept, '%c', PIECES)) end
