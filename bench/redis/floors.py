@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 
 from bench.redis.instructions import COPIED, FIELDS, MESSAGE
 from bench.redis.ours import connected
-from penstock.engines.redis.client import Asked, Client
-from penstock.engines.redis.scripts import Script
+from penstock.engines.redis.client import Client
+from penstock.engines.redis.scripts import Asked, Script
 from penstock.wiring.loop import run
 
 EMPTY = Script.of("empty", "return 1")

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
-from penstock.engines.redis.client import Asked, connect
+from penstock.engines.redis.client import connect
 from penstock.engines.redis.lingering import SKIPPED_MAX, Linger
 from penstock.engines.redis.protocol import LINGERS, Lost, Wire, packed
-from penstock.engines.redis.scripts import Script
+from penstock.engines.redis.scripts import Asked, Script
 from penstock.engines.system.clock import SystemClock
 from penstock.settings import RedisServer
 

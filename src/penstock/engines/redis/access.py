@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from penstock.engines.redis.client import Asked, Client
+from penstock.engines.redis.client import Client
 from penstock.engines.redis.listening import Wake
 from penstock.engines.redis.names import Names
 from penstock.engines.redis.protocol import Reply, Word
-from penstock.engines.redis.scripts import SCRIPTS
+from penstock.engines.redis.scripts import SCRIPTS, Asked
 from penstock.engines.system.rolls import Rolls
 from penstock.model.jobs import JobId
 from penstock.model.rules import Rules

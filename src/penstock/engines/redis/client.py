@@ -26,12 +26,11 @@ from penstock.engines.redis.protocol import (
     ReplyError,
     Wire,
     Word,
-    begun,
     going_on,
     packed,
 )
 from penstock.engines.redis.reserve import Reserve
-from penstock.engines.redis.scripts import Script
+from penstock.engines.redis.scripts import Asked, Script
 from penstock.engines.redis.watching import Watch
 from penstock.model.errors import Fault, Refused, Unavailable
 from penstock.ports.clock import Clock
@@ -57,16 +56,6 @@ class Standing:
     """When it came to stand so."""
     connections: int
     """How many were made so far by the shared line; more than one means that some broke."""
-
-
-class Asked:
-    """A script asked for often: on the same keys, with the same first arguments, and so many more."""
-
-    def __init__(self, script: Script, keys: Sequence[Word], args: Sequence[Word], more: int) -> None:
-        self.script = script
-        self.keys = keys
-        self.args = args
-        self.begun = begun(("EVALSHA", script.digest, len(keys), *keys, *args), more)
 
 
 class Client:

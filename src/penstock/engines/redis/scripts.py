@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+
+from penstock.engines.redis.protocol import Word, begun
 
 _INCLUDE = re.compile(r"^-- include: (\w+)$", re.MULTILINE)
 
@@ -31,6 +33,16 @@ class Script:
         # Redis itself names scripts so; nothing rests on its strength.
         digest = hashlib.sha1(body, usedforsecurity=False).hexdigest().encode()
         return cls(name=name, text=body, digest=digest)
+
+
+class Asked:
+    """A script asked for often: on the same keys, with the same first arguments, and so many more."""
+
+    def __init__(self, script: Script, keys: Sequence[Word], args: Sequence[Word], more: int) -> None:
+        self.script = script
+        self.keys = keys
+        self.args = args
+        self.begun = begun(("EVALSHA", script.digest, len(keys), *keys, *args), more)
 
 
 class Scripts(Mapping[str, Script]):
