@@ -75,8 +75,7 @@ local function generation_of(tenant)
 end
 
 local function number_barrier(id, task)
-  local number = call('HINCRBY', K.counts, 'seq', 1)
-  count('ready', -1)
+  local number = take_numbers(1)
   call('ZADD', barriers_key(task.tenant), number, id)
   change(id, task, 'cleared', '')
   call('HSET', K.closed, task.tenant, '0')
@@ -159,9 +158,8 @@ end
 local next_seq, last_seq = 0, -1
 local function number()
   if next_seq > last_seq then
-    last_seq = call('HINCRBY', K.counts, 'seq', 1)
+    last_seq = take_numbers(1)
     next_seq = last_seq
-    count('ready', -1)
   end
   next_seq = next_seq + 1
   return string.format('%.0f', next_seq - 1)
@@ -169,8 +167,7 @@ end
 
 -- Numbers for a list of jobs at once.
 local function reserve(many)
-  last_seq = call('HINCRBY', K.counts, 'seq', many)
-  count('ready', -many)
+  last_seq = take_numbers(many)
   next_seq = last_seq - many + 1
 end
 

@@ -246,6 +246,12 @@ local function count(place, by)
   if place == 'ready' then place, by = 'unready', -by end
   counted[place] = (counted[place] or 0) + by
 end
+-- The last of so many numbers. What they are given to is counted where it comes to stand; a script that breaks off has
+-- told of no job that is not there.
+local function take_numbers(many)
+  call('HINCRBY', K.counts, 'unready', many)
+  return call('HINCRBY', K.counts, 'seq', many)
+end
 local function run(tenant, by) running[tenant] = (running[tenant] or 0) + by end
 local function owe(tenant, generation, by)
   local name = tenant .. SEPARATOR .. generation
