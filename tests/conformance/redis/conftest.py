@@ -35,6 +35,7 @@ async def ports(
     redis: RedisServer, names: Names, rules: Rules, clock: FakeClock
 ) -> AsyncIterator[RedisPorts]:
     async with open_redis(redis, names=names, rules=rules, clock=clock, translate=translated) as opened:
+        await opened.access.upgrade()  # as the first verb of any process would
         yield opened
 
 

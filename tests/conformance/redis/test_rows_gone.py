@@ -15,7 +15,7 @@ from penstock.model.states import State
 from penstock.ports.desk import Wanted
 from tests.conformance.redis.foreign import DEAD_LETTER, QUEUE, id_of, message
 from tests.support.clock import FakeClock
-from tests.support.jobs import a_delete, a_job, a_tenant_delete
+from tests.support.jobs import a_delete, a_document_delete, a_job, a_tenant_delete
 from tests.support.servers.bare import Bare
 
 W1, W2 = WorkerId("w1"), WorkerId("w2")
@@ -179,6 +179,69 @@ async def test_a_delete_reaches_past_rows_that_are_gone(
     assert deletes[1].id in ran
     assert (await ports.desk.counts()).ready == 0
     assert bare.call("EXISTS", "rag:ingest:closed") == 0
+
+
+@pytest.mark.parametrize("kinds", GONE, ids="+".join)
+async def test_a_job_that_was_called_off_stays_so_without_its_row(
+    ports: RedisPorts, bare: Bare, clock: FakeClock, kinds: tuple[str, ...]
+) -> None:
+    """Its ticket lies in its list and is no job's: those behind it run, and a lost ticket is noticed."""
+    cancelled, deleted, other = a_job(), a_job("/x.md"), a_job()
+    for job in (cancelled, deleted, other):
+        await ports.queue.submit([job])
+    await ports.desk.cancel([cancelled.id])
+    await ports.queue.submit([a_document_delete("/x.md")])
+    for job in (cancelled, deleted):
+        bare.call("DEL", *(f"rag:ingest:{kind}:{job.id}" for kind in kinds))
+
+    ran = await go_on(ports, clock)
+
+    assert other.id in ran
+    assert ("entry" in kinds) or not {cancelled.id, deleted.id} & set(ran)
+    assert (await ports.desk.counts()).ready == 0
+    await ports.queue.submit([later := a_job()])
+    bare.call("DEL", f"{QUEUE}:normal")
+    await Comparing(ports.access).unheld([later.id])
+    assert [lease.job_id for lease in await ports.queue.claim(W1, 5)] == [later.id]
+
+
+@pytest.mark.parametrize("kinds", [("entry",), ("task", "entry")], ids="+".join)
+@pytest.mark.parametrize("document", [None, "d1"])
+async def test_a_tenant_is_deleted_though_an_entry_was_lost(
+    ports: RedisPorts, bare: Bare, clock: FakeClock, document: str | None, kinds: tuple[str, ...]
+) -> None:
+    """Its message runs, maybe as another subject's; whoever stood behind it goes on, and nothing is owed."""
+    lost, *others = [a_job(document_id=document) for _ in range(3)]
+    for job in (lost, *others):
+        await ports.queue.submit([job])
+    bare.call("DEL", *(f"rag:ingest:{kind}:{lost.id}" for kind in kinds))
+
+    ran = await go_on(ports, clock)
+    later = a_job(document_id=document)
+    await ports.queue.submit([later])
+    ran += await go_on(ports, clock)
+    deletion = a_tenant_delete()
+    await ports.queue.submit([deletion])
+
+    assert later.id in ran
+    assert deletion.id in await go_on(ports, clock)
+    assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:beyond:acme") == 0
+
+
+async def test_a_claim_asked_again_finds_what_it_got_though_its_list_is_gone(
+    ports: RedisPorts, bare: Bare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reply was lost, and somebody deleted the list of what the worker holds."""
+    jobs = [a_job() for _ in range(3)]
+    await ports.queue.submit(jobs)
+    monkeypatch.setattr(ports.queue, "_unanswered", {W1: "the request"})
+    assert len(await ports.queue.claim(W1, 3)) == 3
+    bare.call("DEL", "jobqueue:worker:w1:processing")
+    monkeypatch.setattr(ports.queue, "_unanswered", {W1: "the request"})
+
+    again = await ports.queue.claim(W1, 3)
+
+    assert sorted(lease.job_id for lease in again) == sorted(job.id for job in jobs)
 
 
 async def test_a_deletion_without_a_row_frees_its_tenant(

@@ -113,3 +113,20 @@ async def test_a_tenant_whose_jobs_waited_before_is_deleted(ports: RedisPorts, b
     assert lease.item_type == "delete_tenant"
     assert await ports.queue.settle([(lease, DONE)]) == [True]
     assert bare.call("EXISTS", "rag:ingest:subjects:acme", "rag:ingest:beyond:acme", "rag:ingest:closed") == 0
+
+
+@pytest.mark.parametrize("waiting", [0, 3])
+async def test_what_was_counted_before_counts(ports: RedisPorts, bare: Bare, waiting: int) -> None:
+    """An earlier version counted ready jobs by themselves, and those that had ended not at all."""
+    jobs = [a_job() for _ in range(3)]
+    await ports.queue.submit(jobs)
+    if not waiting:
+        await ports.queue.settle([(lease, DONE) for lease in await ports.queue.claim(W1, 5)])
+    bare.call("HSET", "rag:ingest:counts", "ready", waiting)
+    bare.call("HDEL", "rag:ingest:counts", "unready")
+    ports.access.is_upgraded = False
+
+    await ports.queue.submit([a_job()])
+
+    assert (await ports.desk.counts()).ready == waiting + 1
+    assert bare.call("HEXISTS", "rag:ingest:counts", "ready") == 0

@@ -59,6 +59,7 @@ class Access:
     """Where workers write that down themselves; with neither, all of them count as begun."""
     telemetry: Telemetry = SILENT
     """Who is told of messages that became no jobs."""
+    is_upgraded: bool = False
     keys_of_new: list[str] = field(init=False)
     keys_of_usual: list[str] = field(init=False)
     _lanes: dict[tuple[int, str], Lane] = field(default_factory=dict)
@@ -80,10 +81,17 @@ class Access:
 
         `keys` are those it needs beside the ones every script gets.
         """
+        if not self.is_upgraded:
+            await self.upgrade()
         at = self.clock.now() if now is None else now
         given = (self._packed, repr(at), stamped(at), *args)
         all_keys = [*self._keys, *keys] if keys else self._keys
         return await self.client.run(SCRIPTS[script], keys=all_keys, args=given, again=True)
+
+    async def upgrade(self) -> None:
+        """Once a process, before anything else: what an earlier version left is told as this one reads it."""
+        await self.client.run(SCRIPTS["upgrade"], keys=self.keys_of_new[:1], again=True)
+        self.is_upgraded = True
 
     def know(self, collections: Mapping[str, str]) -> None:
         """Take up the lists of further collections; one that is gone stays: its messages are refused."""

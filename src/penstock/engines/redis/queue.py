@@ -74,6 +74,8 @@ class RedisQueue:
 
     async def submit(self, jobs: Sequence[NewJob], *, batch: BatchId | None = None) -> list[Receipt]:
         """Accept all of them or none."""
+        if not self._access.is_upgraded:
+            await self._access.upgrade()
         now = self._clock.now()
         if len(jobs) == 1 and batch is None and await submitting.submit_one(self._access, jobs[0], now=now):
             self._access.ring()

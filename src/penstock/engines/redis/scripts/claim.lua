@@ -24,14 +24,21 @@ local function lease_of(task, token, upto)
   return {task.id, token, upto, text_of(task.id) or '', task.retry_count, task.crashes, task.delete_first}
 end
 
--- All leases of the straight way have one token, and their messages are in the worker's hands, the first one last.
+-- All leases of the straight way have one token. Their messages are in the worker's hands, the first one last; anybody may
+-- have taken some of them out.
 local function held_by_token(wanted)
-  local ids, elements = {}, call('LRANGE', processing, 0, -1)
-  for at = #elements, 1, -1 do
-    local id = own_ticket_of(elements[at])
-    local task = id and read(id)
-    if task and tonumber(task.token) == wanted then ids[#ids + 1] = id end
+  local ids, met = {}, {}
+  local function meet(id)
+    local task = id and not met[id] and read(id)
+    if not task or task.worker ~= worker or tonumber(task.token) ~= wanted then return end
+    met[id] = true
+    ids[#ids + 1] = id
   end
+  local elements = call('LRANGE', processing, 0, -1)
+  for at = #elements, 1, -1 do meet(own_ticket_of(elements[at])) end
+  local running_ids = call('ZRANGE', K.running, 0, -1)
+  prefetch(running_ids)
+  for _, id in ipairs(running_ids) do meet(id) end
   return ids
 end
 

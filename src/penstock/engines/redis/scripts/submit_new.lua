@@ -50,6 +50,7 @@ for at, lane in ipairs(lanes) do
     began = math.max(at, micros)
   end
   list.micros = string.format('%d', began)
+  if #list.micros ~= #asked then return 0 end
   list.ends = #cmsgpack.pack(list.key)
 end
 -- An id may be that of a submit that joined another job, which has a row and no entry.

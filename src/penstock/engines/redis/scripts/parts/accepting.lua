@@ -101,14 +101,15 @@ local function stand_in_line(id, tenant, subject)
   local names = subjects_key(tenant)
   while not take_subject(tenant, subject, id) do
     local first = call('HGET', names, subject)
-    if first ~= id and load(first) then
+    local holder = first ~= id and load(first)
+    if holder and holds(holder, subject) then
       call('RPUSH', line_key({tenant = tenant, subject = subject}), id)
       change(first, load(first), 'followed', '1')
       return false
     end
-    -- Its row is gone; or it was the row of this very job, which somebody tells us again.
-    forget(first, nil, {tenant = tenant, subject = subject, key = ''})
-    if call('HGET', names, subject) == first then leave_subjects(tenant, {subject}) end
+    -- Its row is gone; or it was the row of this very job, which somebody tells us again; or it has a life of its own.
+    if not holder then forget(first, nil, {tenant = tenant, subject = subject, key = ''}) end
+    leave_line(first, tenant, subject)
   end
   return true
 end

@@ -6,12 +6,9 @@ local PORTION = 2000
 
 local function end_line(id, number, ended, known)
   local task = load(id)
-  if not task then
-    forget(id, nil, known)
-    if call('HGET', subjects_key(known.tenant), known.subject) == id then
-      leave_subjects(known.tenant, {known.subject})
-      owe_no_more(known.tenant)
-    end
+  if not task or not holds(task, known.subject) then
+    if not task then forget(id, nil, known) end
+    leave_line(id, known.tenant, known.subject)
     id = call('HGET', subjects_key(known.tenant), known.subject)
     task = id and load(id)
   end

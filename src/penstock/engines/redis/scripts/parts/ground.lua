@@ -219,12 +219,12 @@ local function set_all(words)
   for from = 1, #words, 4000 do call('MSET', unpack(words, from, math.min(from + 3999, #words))) end
 end
 
--- What waits and has a row says so there alone: without it, it shall not be taken for untouched.
-local ENDS_WAITING = {leased = true, done = true, failed = true}
+-- What has a row says there how it stands: without it, it shall not be taken for untouched. What is leased has left its
+-- list, and its entry is not written for that alone.
 local function write_tasks()
   local words = {}
   for id, task in pairs(changed) do
-    local entry = not rawget(task, 'alias') and not ENDS_WAITING[task.place] and entry_for(id)
+    local entry = not rawget(task, 'alias') and task.place ~= 'leased' and entry_for(id)
     if entry and entry[CREATED_US] then put_entry(id, {unpack(entry, 1, CREATED_US - 1)}) end
     words[#words + 1] = task_key(id)
     words[#words + 1] = cmsgpack.pack(row_of(task))

@@ -5,6 +5,7 @@ local function line_key(task) return NAMES.root .. 'line:' .. task.tenant .. SEP
 -- A job whose row is gone, deleted by hand or evicted, is over: whoever meets it takes out what is left of it and goes
 -- on. Who keeps a book tells it to us again. Where it stood is found by looking, since no row says it.
 local forget
+local HAS_ENDED = {done = true, failed = true}
 
 -- One of a tenant's unfinished jobs is gone; of which generation it was no longer stands anywhere, so of the first.
 local function owe_no_more(tenant)
@@ -37,6 +38,16 @@ local function advance(id, task)
     change(behind, next_one, 'place', 'delayed')
     count('delayed', 1)
   end
+end
+
+-- Whether a job is one that a subject may be taken by: an id may have come to mean another job since.
+local function holds(task, subject) return not HAS_ENDED[task.place] and task.subject == subject end
+
+-- Whoever is named as the first of a subject and is none of its jobs any more makes way for the next.
+local function leave_line(id, tenant, subject)
+  if call('HGET', subjects_key(tenant), subject) ~= id then return end
+  owe_no_more(tenant)
+  advance(id, {tenant = tenant, subject = subject, followed = '1'})
 end
 
 -- Where it stood, out of which it is taken; nil if it had ended.
@@ -78,8 +89,7 @@ function forget(id, met, known)
     ring()
   elseif place == 'behind' then
     owe_no_more(known.tenant)
-  elseif call('HGET', subjects_key(known.tenant), known.subject) == id then
-    owe_no_more(known.tenant)
-    advance(id, {tenant = known.tenant, subject = known.subject, followed = '1'})
+  else
+    leave_line(id, known.tenant, known.subject)
   end
 end
