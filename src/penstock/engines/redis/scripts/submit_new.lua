@@ -2,12 +2,12 @@
 -- they are the youngest of their lists. Returns 1, or 0 if one meets something, and has changed nothing then: `submit`
 -- takes the whole list. It does without ground, whose many functions cost a single submit more than all else here, and
 -- takes no entry apart: what it needs of each comes beside it.
--- KEYS counts, jobs, waiting, lanes, ages, closed, blank, form, then two for each list that jobs wait in: the list and its
--- tenant's subjects. ARGV[1] the root of names; [2] now in seconds, [3] as ISO 8601; [4] the channel that
--- wakes; [5] packed columns: the lanes of the lists and which of them each job waits in (a number if all wait in one), then ids, names among the waiting, subjects, collections, names of files, submitted_at or
--- '', and what follows created_us in their messages; collections and submitted_at are one text each, if it is that of
--- all; [6] and on, entries, each packed, which end with now in
--- microseconds and the list: such a job has no row until something happens to it.
+-- KEYS counts, jobs, waiting, lanes, ages, closed, blank, form, then two for each list that jobs wait in: the list and
+-- its tenant's subjects. ARGV[1] the root of names; [2] now in seconds, [3] as ISO 8601; [4] the channel that wakes; [5]
+-- packed columns: the lanes of the lists and which of them each job waits in (a number if all wait in one), then ids,
+-- names among the waiting, subjects, collections, names of files, submitted_at or '', and what follows created_us in
+-- their messages; collections and submitted_at are one text each, if it is that of all; [6] and on, entries, each packed,
+-- which end with now in microseconds and the list: such a job has no row until something happens to it.
 -- include: aging
 -- include: blank
 local call = redis.call

@@ -246,8 +246,8 @@ local function count(place, by)
   if place == 'ready' then place, by = 'unready', -by end
   counted[place] = (counted[place] or 0) + by
 end
--- The last of so many numbers. What they are given to is counted where it comes to stand; a script that breaks off has
--- told of no job that is not there.
+-- The last of so many numbers. Nobody who gets one counts as ready by that: where a job comes to stand is counted then,
+-- so that a script that breaks off leaves no ready job that is nowhere.
 local function take_numbers(many)
   call('HINCRBY', K.counts, 'unready', many)
   return call('HINCRBY', K.counts, 'seq', many)

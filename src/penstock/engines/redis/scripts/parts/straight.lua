@@ -47,8 +47,9 @@ local function claim_straight()
     ids[at], taken[at], keys[at], keys[many + at] = id, element, task .. id, entry .. id
   end
 
-  -- A job that never moved has no row. One that was submitted beside others it met has one, which begins as ready and ends with no deletion before it, its list and five facts nobody has told.
-  -- Those of one submit are one text, and looked at once.
+  -- A job that never moved has no row. One that was submitted beside others it met has one, which begins as ready and
+  -- ends with no deletion before it, its list and five facts nobody has told. Those of one submit are one text, and looked
+  -- at once.
   local texts, bytes, untouched = call('MGET', unpack(keys)), 0, {}
   local item_types, waiting, whose, unpack_limit = {}, {}, tenant .. '\31', cmsgpack.unpack_limit
   local in_list = cmsgpack.pack(list)
